@@ -1,0 +1,145 @@
+"""What every constraint has, and how a constraint written in plain Python takes part in the kernels."""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from epro.protocols import Array
+
+Shape = tuple[int, ...]
+
+
+class Constraint(ABC):
+    """A closed convex set {x : c(x) <= 0}.
+
+    A subclass either returns a compiled record (see ``protocols.Constraint``) from `record`, and everything else
+    follows, or it writes `value`, `subgradient` and `project` in plain Python and is called back from the kernels.
+
+    Attributes
+    ----------
+    shape : tuple of int or None
+        The shape of x, once the constraint belongs to a problem (or was built with arrays that fix it).
+    """
+
+    shape: Shape | None = None
+
+    @property
+    def lipschitz(self) -> float | None:
+        """G2: an upper bound on the norm of c's subgradients; None where unknown."""
+        return None
+
+    @property
+    def rho(self) -> float | None:
+        """A positive rho with ||x - P(x)|| <= [c(x)]_+ / rho for all x (Lemma 0); None where unknown."""
+        return None
+
+    @property
+    def radius_bound(self) -> float | None:
+        """The largest norm of a feasible point; None where unknown or infinite."""
+        return None
+
+    def bind(self, shape: Shape) -> Self:
+        """The same constraint, knowing the shape of x; an error where the two do not fit."""
+        if self.shape is not None and tuple(self.shape) != tuple(shape):
+            raise ValueError(f"{type(self).__name__}: made for x of shape {self.shape}, but x has shape {shape}")
+        bound = copy.copy(self)
+        bound.shape = tuple(shape)
+        return bound
+
+    def check_feasible(self) -> None:
+        """Raises `InfeasibleConstraint`, saying why, where the set is empty."""
+
+    # -- the record that kernels see, and the allocating verbs derived from it
+
+    def record(self, shape: Shape, dtype: Any) -> Any:
+        """The record of verbs for x of this shape and dtype."""
+        return PythonConstraint(self)
+
+    def work(self, shape: Shape) -> Array:
+        """The array in which ``cut`` leaves an encoded subgradient."""
+        return np.zeros(shape)
+
+    def value(self, x: Array) -> float:
+        """c(x)"""
+        x = self._point(x)
+        return float(self.record(x.shape, x.dtype).cut(x, self.work(x.shape)))
+
+    def subgradient(self, x: Array) -> Array:
+        """A subgradient of c at x."""
+        x = self._point(x)
+        record, work, v = self.record(x.shape, x.dtype), self.work(x.shape), np.zeros_like(x)
+        record.cut(x, work)
+        record.descend(work, -1.0, v)
+        return v
+
+    def project(self, x: Array) -> Array:
+        """The nearest feasible point, as a new array of the same dtype."""
+        x = self._point(x).copy()
+        self.record(x.shape, x.dtype).project(x)
+        return x
+
+    def linear_minimizer(self, direction: Array) -> Array:
+        """A feasible point that minimises <direction, x>; an error where there is none or no cheap way to it."""
+        raise NotImplementedError(f"{type(self).__name__} has no linear minimisation")
+
+    def _point(self, x: Array) -> Array:
+        x = np.asarray(x)
+        if not np.issubdtype(x.dtype, np.floating):
+            x = x.astype(float)
+        if self.shape is not None and x.shape != tuple(self.shape):
+            raise ValueError(f"{type(self).__name__}: x has shape {x.shape}, expected {self.shape}")
+        return x
+
+
+class InfeasibleConstraint(ValueError):
+    """No point satisfies the constraint."""
+
+
+class PythonConstraint(NamedTuple):
+    """The record of a constraint whose verbs are plain Python; Numba cannot type it, so kernels run interpreted."""
+
+    constraint: Any
+
+    def cut(self, x: Array, work: Array) -> float:
+        work[...] = self.constraint.subgradient(x)
+        return float(self.constraint.value(x))
+
+    def descend(self, work: Array, s: float, x: Array) -> None:
+        x -= s * work
+
+    def inner(self, work: Array, x: Array) -> float:
+        return float(np.vdot(work, x))
+
+    def norm2(self, work: Array) -> float:
+        return float(np.vdot(work, work))
+
+    def project(self, x: Array) -> None:
+        x[...] = self.constraint.project(x)
+
+
+class Counted(NamedTuple):
+    """A constraint record that counts its own use: counts[0] cuts, counts[1] projections."""
+
+    inner_record: Any
+    counts: Array
+
+    def cut(self, x: Array, work: Array) -> float:
+        self.counts[0] += 1
+        return self.inner_record.cut(x, work)
+
+    def descend(self, work: Array, s: float, x: Array) -> None:
+        self.inner_record.descend(work, s, x)
+
+    def inner(self, work: Array, x: Array) -> float:
+        return self.inner_record.inner(work, x)
+
+    def norm2(self, work: Array) -> float:
+        return self.inner_record.norm2(work)
+
+    def project(self, x: Array) -> None:
+        self.counts[1] += 1
+        self.inner_record.project(x)

@@ -1,0 +1,1 @@
+"""Loops over records: one text, interpreted or compiled."""

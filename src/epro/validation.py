@@ -1,0 +1,37 @@
+"""Checks of what a user passes: each error names the argument, what was found and what is expected."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from epro.protocols import Array
+
+
+def positive(value: Any, name: str, *, zero: bool = False) -> float:
+    """A finite number above zero (or at zero, where ``zero`` allows it)."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number, got {value!r}") from None
+    if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
+        kind = "at least zero" if zero else "above zero"
+        raise ValueError(f"{name} must be a finite number {kind}, got {number:g}")
+    return number
+
+
+def finite(array: Any, name: str, *, ndim: int | None = None, copy: bool = False) -> Array:
+    """A floating array without NaN or infinite entries."""
+    array = np.array(array) if copy else np.asarray(array)
+    if array.dtype == object or np.issubdtype(array.dtype, np.complexfloating):
+        raise TypeError(f"{name} must be a real array, got dtype {array.dtype}")
+    if not np.issubdtype(array.dtype, np.floating):
+        array = array.astype(float)
+    if ndim is not None and array.ndim != ndim:
+        raise ValueError(f"{name} must have {ndim} dimension(s), got shape {array.shape}")
+    if not np.isfinite(array).all():
+        where = np.argwhere(~np.isfinite(array))[0].tolist()
+        raise ValueError(f"{name} has a NaN or infinite entry, first at {where}")
+    return array
