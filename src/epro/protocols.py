@@ -82,7 +82,7 @@ class Constraint(Protocol):
         """<v, x>"""
         ...
 
-    def norm2(self, work: Array) -> float:
+    def cut_norm2(self, work: Array) -> float:
         """||v||^2"""
         ...
 

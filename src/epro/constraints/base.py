@@ -114,7 +114,7 @@ class PythonConstraint(NamedTuple):
     def inner(self, work: Array, x: Array) -> float:
         return float(np.vdot(work, x))
 
-    def norm2(self, work: Array) -> float:
+    def cut_norm2(self, work: Array) -> float:
         return float(np.vdot(work, work))
 
     def project(self, x: Array) -> None:
@@ -137,8 +137,8 @@ class Counted(NamedTuple):
     def inner(self, work: Array, x: Array) -> float:
         return self.inner_record.inner(work, x)
 
-    def norm2(self, work: Array) -> float:
-        return self.inner_record.norm2(work)
+    def cut_norm2(self, work: Array) -> float:
+        return self.inner_record.cut_norm2(work)
 
     def project(self, x: Array) -> None:
         self.counts[1] += 1

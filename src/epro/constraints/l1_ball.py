@@ -28,7 +28,7 @@ class L1BallRecord(NamedTuple):
     def inner(self, work: Array, x: Array) -> float:
         return (work * x).sum()
 
-    def norm2(self, work: Array) -> float:
+    def cut_norm2(self, work: Array) -> float:
         return (work * work).sum()
 
     def project(self, x: Array) -> None:
