@@ -25,7 +25,10 @@ from numba.extending import overload_method
 from epro import protocols
 
 PACKAGE = Path(__file__).resolve().parent.parent
-SOURCES = ("kernels", "atoms", "losses", "regularizers", "constraints", "penalties.py", "moves.py")
+SOURCES = (
+    *("kernels", "atoms", "losses", "regularizers", "constraints", "penalties.py", "moves.py"),
+    *("datasets/parsing.py", "datasets/sampling.py"),
+)
 
 
 def _register(name: str, signature: inspect.Signature) -> None:
@@ -105,7 +108,7 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         return functools.partial(kernel, **options)
     dispatcher = numba.njit(nogil=True, **options)(function)
     if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
-        dispatcher._cache = _PackageCache(function)
+        dispatcher._cache = _PackageCache(function)  # type: ignore[attr-defined]
     return dispatcher
 
 
