@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from abc import ABC
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -13,11 +12,16 @@ from epro.protocols import Array
 Shape = tuple[int, ...]
 
 
-class Constraint(ABC):
+class InfeasibleConstraint(ValueError):
+    """No point satisfies the constraint."""
+
+
+class Constraint:
     """A closed convex set {x : c(x) <= 0}.
 
     A subclass either returns a compiled record (see ``protocols.Constraint``) from `record`, and everything else
     follows, or it writes `value`, `subgradient` and `project` in plain Python and is called back from the kernels.
+    A record may lack ``project`` (where a projection takes a solver); the subclass then writes `project` itself.
 
     Attributes
     ----------
@@ -64,8 +68,10 @@ class Constraint(ABC):
         return np.zeros(shape)
 
     def value(self, x: Array) -> float:
-        """c(x)"""
+        """c(x); NaN where x is not finite."""
         x = self._point(x)
+        if not np.isfinite(x).all():
+            return float("nan")
         return float(self.record(x.shape, x.dtype).cut(x, self.work(x.shape)))
 
     def subgradient(self, x: Array) -> Array:
@@ -77,14 +83,45 @@ class Constraint(ABC):
         return v
 
     def project(self, x: Array) -> Array:
-        """The nearest feasible point, as a new array of the same dtype."""
-        x = self._point(x).copy()
-        self.record(x.shape, x.dtype).project(x)
-        return x
+        """The nearest feasible point, as a new array of the same dtype (computed in double precision)."""
+        x = self._finite_point(x)
+        p = np.array(x, dtype=np.float64, order="C")
+        self.record(p.shape, p.dtype).project(p)
+        return p.astype(x.dtype, copy=False)
+
+    def projection_error(self, z: Array, x: Array, multipliers: Any = None) -> float:
+        """A bound on ||x - P(z)|| for a point x that `project` returned; here rounding, for closed forms."""
+        unit = np.finfo(np.asarray(x).dtype).eps
+        return float(16 * unit * (np.linalg.norm(z) + np.linalg.norm(x)))
 
     def linear_minimizer(self, direction: Array) -> Array:
         """A feasible point that minimises <direction, x>; an error where there is none or no cheap way to it."""
         raise NotImplementedError(f"{type(self).__name__} has no linear minimisation")
+
+    # -- multipliers, active pieces, and the form that quadratic programs take
+
+    def multipliers(self, x: Array, normal: Array) -> Any:
+        """The multipliers lam with normal = sum_i lam_i v_i over the pieces active at x, where x = P(x + normal).
+
+        ``normal`` is z - x for a projected z, or minus the gradient of the objective at an optimum. For a set with one
+        smooth piece it is a number: the length of ``normal`` along the subgradient, in units of c.
+        """
+        v = self.subgradient(x)
+        return max(0.0, float(np.vdot(v, normal)) / max(float(np.vdot(v, v)), 1e-300))
+
+    def active(self, x: Array, tol: float = 1e-8) -> list[Any]:
+        """The pieces that hold with equality at x, readable or as indices."""
+        return [repr(self)] if self.value(x) >= -tol else []
+
+    def linear_inequalities(self, d: int) -> LinearSystem | None:
+        """The set as linear inequalities on x of length d; None where it is not a polyhedron of few rows."""
+        return None
+
+    def project_metric(self, H: Array, q: Array, warm: Any = None) -> tuple[Array, Any]:
+        """The minimiser of x'Hx/2 + q'x over the set, and its multipliers; for sets of linear inequalities."""
+        from epro.constraints.linear import project_metric
+
+        return project_metric(self, H, q, warm)
 
     def _point(self, x: Array) -> Array:
         x = np.asarray(x)
@@ -94,9 +131,25 @@ class Constraint(ABC):
             raise ValueError(f"{type(self).__name__}: x has shape {x.shape}, expected {self.shape}")
         return x
 
+    def _finite_point(self, x: Array) -> Array:
+        x = self._point(x)
+        if not np.isfinite(x).all():
+            raise ValueError(f"{type(self).__name__}: cannot project x, it has a NaN or infinite entry")
+        return x
 
-class InfeasibleConstraint(ValueError):
-    """No point satisfies the constraint."""
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class LinearSystem(NamedTuple):
+    """A_ub x <= b_ub, A_eq x = b_eq, lb <= x <= ub; matrices dense or CSR, with no rows where there are none."""
+
+    A_ub: Any
+    b_ub: Array
+    A_eq: Any
+    b_eq: Array
+    lb: Array
+    ub: Array
 
 
 class PythonConstraint(NamedTuple):
