@@ -19,8 +19,8 @@ setup: $(STAMP)  ## the virtual environment, from the lock file
 $(STAMP): $(LOCK) pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("epro needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@awk '/^uv==/ {on = 1} on {print} on && !/\\$$/ {exit}' $(LOCK) > $(VENV)/uv.lock
-	@if $(BIN)/python -m pip install --quiet --require-hashes -r $(VENV)/uv.lock \
+	@awk '/^uv==/ {on = 1} on {print} on && !/\\$$/ {exit}' $(LOCK) > $(VENV)/uv-requirements.txt
+	@if $(BIN)/python -m pip install --quiet --require-hashes -r $(VENV)/uv-requirements.txt \
 	    && $(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r $(LOCK); \
 	then :; else echo "uv did not work here; installing with pip"; \
 	    $(BIN)/python -m pip install --quiet --require-hashes -r $(LOCK); fi

@@ -7,11 +7,13 @@ import importlib
 import importlib.util
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 import epro
 
@@ -70,6 +72,12 @@ def test_version_is_stated_once() -> None:
     stated = [path.name for path in FILES if f'"{epro.__version__}"' in path.read_text("utf-8")]
     assert stated == ["_version.py"]
     assert re.fullmatch(r"\d+\.\d+\.\d+", epro.__version__)
+
+
+def test_citation_agrees_with_the_package() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert citation["version"] == epro.__version__
+    assert citation["preferred-citation"]["year"] == 2016 and len(citation["preferred-citation"]["authors"]) == 5
 
 
 # -- rules for every source file
@@ -167,3 +175,20 @@ def test_lock_file_pins_everything_and_names_no_place() -> None:
 def test_there_is_no_other_lock_file() -> None:
     known = {"uv.lock", "poetry.lock", "Pipfile.lock", "package-lock.json", "pylock.toml"}
     assert [path for path in _tracked() if path.name in known] == []
+
+
+# -- the guard of conftest.py
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "example.invalid", "2001:db8::1"])
+def test_no_test_reaches_another_machine(host: str) -> None:
+    with pytest.raises(RuntimeError, match="this machine only"):
+        socket.create_connection((host, 9), timeout=0.1)
+
+
+def test_loopback_is_allowed() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+        accepted, _ = server.accept()
+        client.sendall(b"here")
+        assert accepted.recv(4) == b"here"
+        accepted.close()
