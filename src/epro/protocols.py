@@ -105,8 +105,8 @@ class Penalty(Protocol):
 class Move(Protocol):
     """How a row and the regularizer move the iterate: explicit (Algorithm 1), proximal (Eq. cb), implicit."""
 
-    def rate(self, link: Any, p: float, y: float, step: float) -> float:
-        """The slope with which a row moves x, where ``step`` is eta * ||A_i||^2."""
+    def rate(self, link: Any, atoms: Any, i: int, p: float, y: float, eta: float) -> float:
+        """The slope with which row i, predicted as p, moves x; eta is the step size times the row's weight."""
         ...
 
     def before(self, g: Any, x: Array, eta: float) -> None:

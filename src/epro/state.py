@@ -1,0 +1,31 @@
+"""What a solver yields after each epoch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from epro.protocols import Array
+
+
+@dataclass(frozen=True)
+class State:
+    """The end of an epoch. A run can be stopped here, and resumed from here bit for bit."""
+
+    x: Array  # a feasible point, the start of the next epoch
+    epoch: int = 0  # epochs completed
+    steps: int = 0  # stochastic gradients used
+    step_size: float = np.nan  # eta_k of the epoch that ends here
+    lam: float = np.nan  # penalty weight
+    violation: float = np.nan  # c before projecting
+    lower_bound: float = -np.inf  # of the optimal value, where the method knows one
+    fun: float = np.nan  # f + g at x, where the method knows it
+    memory: dict[str, Any] = field(default_factory=dict)  # what else the method needs to continue: arrays and numbers
+    done: str = ""  # a reason, where the method cannot go on
+
+    def after(self, x: Array, steps: int, **known: Any) -> State:
+        """The state at the end of the next epoch, which took ``steps`` stochastic gradients."""
+        fresh = {"lower_bound": -np.inf, "fun": np.nan}
+        return replace(self, x=x, epoch=self.epoch + 1, steps=self.steps + steps, **{**fresh, **known})
