@@ -44,9 +44,8 @@ def write(folder: Path) -> None:
         entries = [_entry(module, member) for member in _public(module)]
         if any(entries):
             path = folder / f"{number:02d}_{name.replace('.', '_')}.md"
-            path.write_text(
-                PAGE.format(name=name, summary=inspect.getdoc(module) or "", entries="".join(entries)), "utf-8"
-            )
+            page = PAGE.format(name=name, summary=inspect.getdoc(module) or "", entries="".join(entries))
+            path.write_text(page, "utf-8")
 
 
 def _public(module: ModuleType) -> list[str]:
