@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -26,6 +24,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
+    "plain_formulas",
 ]
 exclude_patterns = ["_build", "examples", "auto_examples/**/*.ipynb", "README.md"]
 suppress_warnings = ["config.cache"]
@@ -56,19 +55,3 @@ if sorted((HERE / "examples").glob("plot_*.py")):
     }
 
 api_pages.write(HERE / "api" / "generated")
-
-
-def plain_formulas(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Docstrings say |x| and a*b as plain text; reStructuredText would take the bars for a substitution.
-
-    Literals, roles and examples stay as they are.
-    """
-    for number, line in enumerate(lines):
-        if not line.lstrip().startswith((">>>", "...", "..", ":")):
-            parts = re.split(r"(``.*?``|`[^`]*`)", line)
-            parts[::2] = [re.sub(r"(?<!\\)([|])", r"\\\1", part) for part in parts[::2]]
-            lines[number] = "".join(parts)
-
-
-def setup(app: Any) -> None:
-    app.connect("autodoc-process-docstring", plain_formulas, priority=900)  # after numpydoc
