@@ -151,7 +151,7 @@ def read_libsvm(
     >>> y
     array([ 1., -1.])
     """
-    path, dtype, limit = Path(path), _floating(dtype), _limit(n_features)
+    path, dtype, limit = Path(path), storage.floating(dtype), _limit(n_features)
     if out is None:
         arrays = [storage.Grown(kind) for kind in (dtype, np.int32, np.int64, dtype)]
         width = _stream(path, arrays, dtype, limit, 0 if zero_based else 1, progress)
@@ -191,13 +191,6 @@ def _stream(path: Path, arrays: Any, dtype: Any, limit: int, base: int, progress
     for array in arrays:
         array.close()
     return int(chunk.state[parsing.LARGEST]) + 1
-
-
-def _floating(dtype: Any) -> Any:
-    dtype = np.dtype(dtype)
-    if dtype not in (np.float32, np.float64):
-        raise ValueError(f"dtype must be float32 or float64, got {dtype}")
-    return dtype
 
 
 def _limit(n_features: int | None) -> int:

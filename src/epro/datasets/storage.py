@@ -27,6 +27,14 @@ def csr(data: Array, indices: Array, indptr: Array, shape: tuple[int, int]) -> s
     return matrix
 
 
+def floating(dtype: Any) -> Any:
+    """float32 or float64, checked."""
+    dtype = np.dtype(dtype)
+    if dtype not in (np.float32, np.float64):
+        raise ValueError(f"dtype must be float32 or float64, got {dtype}")
+    return dtype
+
+
 def prepare(directory: Any) -> Path:
     """The directory, made where needed; an error where it already holds a finished matrix."""
     directory = Path(directory)
