@@ -1,0 +1,294 @@
+"""Epochs on sparse rows in time proportional to the entries of the rows drawn, whatever the number of columns.
+
+The iterate is kept as `lazy_state` derives; these are the steps on it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from epro.kernels.active import SparseVector
+from epro.kernels.batch import call
+from epro.kernels.lazy_queue import advance, clear, push
+from epro.kernels.lazy_state import (
+    FIRED,
+    HELD,
+    KEY,
+    L1_CUT,
+    L2_CUT,
+    LIVE,
+    MASS,
+    MOMENT,
+    NORM,
+    OFFSET,
+    QUEUED,
+    ROOM,
+    SCALE,
+    SEEN,
+    SQUARE,
+    TOUCHED,
+    LazyModel,
+    LazyState,
+    new_state,
+)
+from epro.kernels.prefetch import prefetch
+from epro.kernels.records import kernel
+from epro.protocols import Array, Index
+
+AHEAD = 3  # rows between fetching a row's cells and using them
+SMALLEST_SCALE = 1e-4
+
+
+@kernel
+def lazy_epoch(model: LazyModel, state: LazyState, draws: Index, etas: Array, start: int) -> int:
+    """Steps ``start``, ``start + 1``, ... of draws (steps x batch); stops early where the queue must grow.
+
+    Returns the number of the step to continue with.
+    """
+    slopes = np.empty(draws.shape[1])
+    for t in range(start, draws.shape[0]):
+        if not has_room(model, state, draws[t]):
+            return t
+        look_ahead(model, state, draws, t)
+        lazy_step(model, state, draws[t], slopes, etas[t])
+    return draws.shape[0]
+
+
+@kernel
+def has_room(model: LazyModel, state: LazyState, rows: Index) -> bool:
+    """Whether the queue can take all entries of a step; stale ones are swept out before giving up."""
+    needed = 0
+    for i in rows:
+        needed += model.indptr[i + 1] - model.indptr[i]
+    if state.counts[ROOM] < needed:
+        rebase(state, 1.0)
+    return state.counts[ROOM] >= needed
+
+
+@kernel
+def look_ahead(model: LazyModel, state: LazyState, draws: Index, t: int) -> None:
+    """Starts fetching what the next steps will read."""
+    steps, batch = draws.shape
+    cells = state.cells.ctypes.data
+    if t + AHEAD < steps:
+        for b in range(batch):
+            i = draws[t + AHEAD, b]
+            for k in range(model.indptr[i], model.indptr[i + 1]):
+                prefetch(cells + 32 * model.indices[k])
+
+
+@kernel
+def lazy_step(model: LazyModel, state: LazyState, rows: Index, slopes: Array, eta: float) -> None:
+    """One step of the clipped form: rows at x_t, cut at x_t, then shrink, move and clip."""
+    scalars = state.scalars
+    for b in range(rows.size):
+        i = rows[b]
+        slopes[b] = model.link.slope(scalars[SCALE] * row_dot(model, state, i), model.y[i]) / rows.size
+        if model.weights.size > 0:
+            slopes[b] *= model.weights[i]
+    factor, threshold = pull(model, state, eta)
+    scalars[MASS] += scalars[SCALE]
+    scalars[MOMENT] += scalars[SCALE] * scalars[OFFSET]
+    if scalars[SCALE] * factor < SMALLEST_SCALE:
+        rebase(state, factor)
+    else:
+        scalars[SCALE] *= factor
+    threshold /= scalars[SCALE]
+    for b in range(rows.size):
+        if slopes[b] != 0.0:
+            # where several rows may move one coordinate, only `advance` can clip
+            move(model, state, rows[b], eta * slopes[b] / scalars[SCALE], threshold if rows.size == 1 else 0.0)
+    if threshold > 0.0:
+        advance(state, threshold)
+
+
+@kernel
+def pull(model: LazyModel, state: LazyState, eta: float) -> tuple[float, float]:
+    """The factor and the threshold that regularizer and cut apply to all coordinates in this step."""
+    factor = 1.0 - eta * model.ridge
+    threshold = eta * model.l1
+    if model.kind == L1_CUT and state.scalars[SCALE] * state.scalars[NORM] - model.radius > 0.0:
+        threshold += eta * model.lam
+        state.counts[FIRED] += 1
+    elif model.kind == L2_CUT:
+        norm = state.scalars[SCALE] * math.sqrt(max(state.scalars[SQUARE], 0.0))
+        if norm - model.radius > 0.0:
+            factor = max(factor - eta * model.lam / norm, min(factor, 0.0))
+            state.counts[FIRED] += 1
+    return factor, threshold
+
+
+@kernel
+def row_dot(model: LazyModel, state: LazyState, i: int) -> float:
+    """<A_i, u>"""
+    offset = state.scalars[OFFSET]
+    p = 0.0
+    for k in range(model.indptr[i], model.indptr[i + 1]):
+        z = state.cells[model.indices[k], KEY]
+        p += model.data[k] * (z - offset * ((z > 0.0) - (z < 0.0)))
+    return p
+
+
+@kernel
+def move(model: LazyModel, state: LazyState, i: int, step: float, threshold: float) -> None:
+    """u = u - step * A_i for the row's coordinates, counted as zero where the offset's next move would clip them."""
+    offset, mass, moment = state.scalars[OFFSET], state.scalars[MASS], state.scalars[MOMENT]
+    norm, square, live = 0.0, 0.0, 0
+    for k in range(model.indptr[i], model.indptr[i + 1]):
+        j = model.indices[k]
+        z = state.cells[j, KEY]
+        sign = float((z > 0.0) - (z < 0.0))
+        u = z - sign * offset
+        v = u - step * model.data[k]
+        if abs(v) > threshold:
+            new_sign = math.copysign(1.0, v)
+            new_z = z - step * model.data[k] if new_sign == sign else v + new_sign * offset
+            norm += abs(v)
+            square += v * v
+            live += 1
+            queued = state.cells[j, QUEUED]
+            if queued == 0.0:
+                enter(state, j, abs(new_z), offset)
+            elif abs(new_z) < queued:
+                push(state, j, offset + 0.5 * abs(v), offset)
+        elif z != 0.0:
+            new_sign, new_z = 0.0, 0.0
+        else:
+            continue
+        norm -= abs(u)
+        square -= u * u
+        live -= z != 0.0
+        state.cells[j, KEY] = new_z
+        state.cells[j, HELD] += (z - new_z) * mass - (sign - new_sign) * moment
+    state.scalars[NORM] += norm
+    state.scalars[SQUARE] += square
+    state.counts[LIVE] += live
+
+
+@kernel
+def enter(state: LazyState, j: int, key: float, offset: float) -> None:
+    """A coordinate that the queue does not know becomes live."""
+    if state.cells[j, SEEN] == 0.0:
+        state.cells[j, SEEN] = 1.0
+        state.touched[state.counts[TOUCHED]] = j
+        state.counts[TOUCHED] += 1
+    push(state, j, key, offset)
+
+
+@kernel
+def rebase(state: LazyState, factor: float) -> None:
+    """x *= factor, and starts again from scale 1 and offset 0; the queue keeps one entry for each live coordinate."""
+    scalars, cells = state.scalars, state.cells
+    clear(state)
+    norm, square, live = 0.0, 0.0, 0
+    for place in range(state.counts[TOUCHED]):
+        j = state.touched[place]
+        z = cells[j, KEY]
+        cells[j, QUEUED] = 0.0
+        if z != 0.0:
+            cells[j, HELD] += z * scalars[MASS] - np.sign(z) * scalars[MOMENT]
+            x = (z - np.sign(z) * scalars[OFFSET]) * scalars[SCALE] * factor
+            cells[j, KEY] = x
+            norm += abs(x)
+            square += x * x
+            if x != 0.0:
+                live += 1
+                push(state, j, abs(x), 0.0)
+    scalars[:] = 0.0
+    scalars[SCALE], scalars[NORM], scalars[SQUARE] = 1.0, norm, square
+    state.counts[LIVE] = live
+
+
+@kernel
+def begin(state: LazyState, columns: Array, values: Array) -> None:
+    """Forgets the last epoch and starts at the given point."""
+    for place in range(state.counts[TOUCHED]):
+        state.cells[state.touched[place]] = 0.0
+    state.counts[:] = 0
+    state.scalars[:] = 0.0
+    state.scalars[SCALE] = 1.0
+    for place in range(columns.size):
+        j = columns[place]
+        state.cells[j, KEY] = values[place]
+        state.cells[j, SEEN] = 1.0
+        state.touched[place] = j
+    state.counts[TOUCHED] = columns.size
+    rebase(state, 1.0)
+
+
+@kernel
+def current(state: LazyState, x: Array, total: Array) -> None:
+    """x_t, and the sum of all iterates before it, on the columns touched."""
+    scalars = state.scalars
+    for place in range(state.counts[TOUCHED]):
+        cell = state.cells[state.touched[place]]
+        z = cell[KEY]
+        x[place] = scalars[SCALE] * (z - np.sign(z) * scalars[OFFSET])
+        total[place] = cell[HELD] + z * scalars[MASS] - np.sign(z) * scalars[MOMENT]
+
+
+class LazyResult(NamedTuple):
+    """The last point and the average of x_1 .. x_T, on the same columns."""
+
+    last: SparseVector
+    average: SparseVector
+
+
+class LazyIterate:
+    """A point of R^d that sparse rows can move, millions of times, in epochs and parts of epochs.
+
+    Parameters
+    ----------
+    columns : int
+        d.
+    entries : int
+        How many places the queue starts with; it grows where needed.
+    """
+
+    def __init__(self, columns: int, entries: int = 1 << 16) -> None:
+        self.columns = columns
+        self.steps = 0
+        self.state = new_state(columns, entries)
+        self.begin(SparseVector.zero(columns))
+
+    def begin(self, start: SparseVector) -> None:
+        """A new epoch, from ``start``."""
+        self._reserve(start.columns.size, begun=False)
+        begin(self.state, start.columns, start.values)
+        self.steps = 0
+
+    def run(self, model: LazyModel, draws: Index, etas: Array) -> None:
+        """The next steps of the epoch: ``draws`` (steps x batch, or steps), with one step size each."""
+        draws = draws.reshape(len(draws), -1)
+        done = 0
+        while True:
+            done = call(lazy_epoch, model, self.state, draws, etas, done, records=(model,))
+            if done == len(draws):
+                break
+            needed = int((model.indptr[draws[done] + 1] - model.indptr[draws[done]]).sum())
+            self._reserve(int(self.state.counts[LIVE]) + needed)
+        self.steps += len(draws)
+
+    @property
+    def cuts_fired(self) -> int:
+        """How many steps of this epoch saw c(x_t) > 0."""
+        return int(self.state.counts[FIRED])
+
+    def finish(self) -> LazyResult:
+        """Where the epoch ended, and its average."""
+        touched = self.state.touched[: self.state.counts[TOUCHED]].copy()
+        x, total = np.empty(touched.size), np.empty(touched.size)
+        current(self.state, x, total)
+        total /= max(self.steps, 1)
+        return LazyResult(SparseVector(touched, x, self.columns), SparseVector(touched, total, self.columns))
+
+    def _reserve(self, entries: int, begun: bool = True) -> None:
+        """At least so many places in the queue, twice as many as needed where it grows."""
+        if entries > self.state.entry_key.size:
+            size = 2 * entries
+            self.state = self.state._replace(entry_key=np.empty(size), entry_link=np.empty((size, 2), np.int32))
+            if begun:
+                rebase(self.state, 1.0)
