@@ -53,5 +53,7 @@ if sorted((HERE / "examples").glob("plot_*.py")):
         "show_memory": False,
         "min_reported_time": 1,
     }
+else:
+    exclude_patterns.append("auto_examples")  # what an earlier build left
 
 api_pages.write(HERE / "api" / "generated")
