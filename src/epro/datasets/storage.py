@@ -149,8 +149,10 @@ def load_csr(directory: Any, *, mmap_mode: str | None = "r") -> tuple[sparse.csr
         raise ValueError(f"{directory / CARD} is not a description of a matrix") from None
     data, indices, indptr, y = (_open(directory / f"{name}.npy", mmap_mode) for name in NAMES)
     if len(indptr) != shape[0] + 1 or len(y) != shape[0] or not len(data) == len(indices) == indptr[-1]:
-        raise ValueError(f"the arrays in {directory} do not fit together: {len(indptr)} pointers, {len(y)} labels, "
-                         f"{len(indices)} indices and {len(data)} values for shape {shape}")
+        raise ValueError(
+            f"the arrays in {directory} do not fit together: {len(indptr)} pointers, {len(y)} labels, "
+            f"{len(indices)} indices and {len(data)} values for shape {shape}"
+        )
     return csr(data, indices, indptr, shape), y
 
 
