@@ -54,6 +54,6 @@ if sorted((HERE / "examples").glob("plot_*.py")):
         "min_reported_time": 1,
     }
 else:
-    exclude_patterns.append("auto_examples")  # what an earlier build left
+    exclude_patterns += ["auto_examples", "sg_execution_times.rst"]  # what an earlier build left
 
 api_pages.write(HERE / "api" / "generated")
