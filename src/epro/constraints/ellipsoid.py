@@ -107,7 +107,8 @@ class Ellipsoid(Constraint):
         s, V = np.linalg.eigh(0.5 * (P + P.T))
         tiny = 1e-12 * max(s[-1], 0.0)
         if s[0] < -tiny or s[-1] <= 0.0:
-            raise ValueError(f"Ellipsoid: P must be positive semidefinite and not zero, has eigenvalues {s[0]:g} to {s[-1]:g}")
+            found = f"got eigenvalues from {s[0]:g} to {s[-1]:g}"
+            raise ValueError(f"Ellipsoid: P must be positive semidefinite and not zero, {found}")
         self.s, self.V = np.where(s > tiny, s, 0.0), np.ascontiguousarray(V)
         self.P = (self.V * self.s) @ self.V.T
         d = len(s)

@@ -85,7 +85,7 @@ def make_algebra(
     n, d, low, high = _check(n, d, nnz_per_row)
     dtype = storage.floating(dtype)
     directory = None if path is None else storage.prepare(path)
-    seed = _seed(seed)
+    key = _seed(seed)
 
     def array(name: str, size: int, kind: Any) -> Array:
         return np.empty(size, kind) if directory is None else storage.allocate(directory, name, size, kind)
@@ -94,7 +94,7 @@ def make_algebra(
         indptr = array("indptr", n + 1, np.int64)
         indptr[0] = 0
         with np.errstate(over="ignore"):
-            sampling.row_lengths(seed, low, high, 0, indptr)
+            sampling.row_lengths(key, low, high, 0, indptr)
         nonzeros = int(indptr[-1])
         data, indices = array("data", nonzeros, dtype), array("indices", nonzeros, np.int32)
         y = array("y", n, dtype)
@@ -107,7 +107,7 @@ def make_algebra(
                 with np.errstate(over="ignore"):
                     pointers = np.asarray(indptr[first : last + 1])
                     targets = np.asarray(indices[part]), np.asarray(data[part]), margins
-                    sampling.fill_rows(seed, first, float(noise), d, *_bijection(d), pointers, *targets)
+                    sampling.fill_rows(key, first, float(noise), d, *_bijection(d), pointers, *targets)
                 y[first:last] = np.where(margins < 0, labels[0], labels[1])
                 bar.to(last)
         if directory is None:

@@ -121,8 +121,8 @@ def _fetch_with_retries(
             time.sleep(wait * 2**attempt)
     done = part.stat().st_size if part.exists() else 0
     raise DownloadError(
-        f"cannot download {remote.url}: {what} ({attempts} attempts; {done:,} bytes are kept in {part}, and the next call "
-        "continues from there)"
+        f"cannot download {remote.url}: {what} ({attempts} attempts; {done:,} bytes are kept in {part}, and the next "
+        "call continues from there)"
     )
 
 

@@ -31,7 +31,7 @@ class Dataset:
     """
 
     X: Any
-    y: Array
+    y: Any
     extras: dict[str, Array] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Any]:

@@ -18,7 +18,7 @@ ROWS, NONZEROS, LINES, ERROR, ERROR_AT, REDONE, LARGEST, LIMIT, BASE = range(9)
 
 TAB, NEWLINE, RETURN, SPACE, HASH, PLUS, COMMA, MINUS, POINT, ZERO, NINE, COLON = b"\t\n\r #+,-.09:"
 UPPER_E, LOWER_E, QID = ord("E"), ord("e"), b"qid:"
-Q, I, D = QID[0], QID[1], QID[2]  # noqa: E741
+Q, I, D = QID[0], QID[1], QID[2]
 
 WIDEST = 60  # powers of ten beyond this are left to Python
 

@@ -72,7 +72,7 @@ class Appended:
 
     def __init__(self, directory: Path, name: str, dtype: Any) -> None:
         self.dtype, self.size = np.dtype(dtype), 0
-        self.file: BinaryIO = open(directory / f"{name}.npy", "wb")  # noqa: SIM115  # closed by `close`
+        self.file: BinaryIO = open(directory / f"{name}.npy", "wb")  # closed by `close`
         self._header()
 
     def _header(self) -> None:

@@ -119,10 +119,9 @@ def _features(
         raise ValueError(f"condition must be a finite number, at least 1; got {condition}")
     scales = rng.permutation(np.exp(-log(condition) * np.linspace(0, 1, d)))
     if density < 1:
-        pattern = sparse.random_array((n, d), density=density, rng=rng, data_sampler=rng.standard_normal)
-        X = sparse.csr_matrix(pattern) @ sparse.diags_array(scales)
-        X = sparse.csr_matrix(X)
-        X.sort_indices()
+        places = np.sort(rng.choice(n * d, max(1, round(density * n * d)), replace=False))
+        rows, columns = np.divmod(places, d)
+        X = sparse.csr_matrix((rng.standard_normal(len(places)) * scales[columns], (rows, columns)), shape=(n, d))
     else:
         X = rng.standard_normal((n, d)) * scales
     truth = np.zeros(d)

@@ -57,3 +57,13 @@ def sgd_steps(
         penalty.push(p.constraint, work, c, anchor, eta, x)            # ... + lam dc(x))
         move.after(p.g, x, eta)                                        # Eq. (cb): prox of g
         domain.project(x)                                              # nothing for Epro-SGD
+
+
+@kernel
+def batch_gradient(p: Any, rows: Index, x: Array, predictions: Array, slopes: Array, out: Array) -> None:
+    """out += the mean over ``rows`` of the gradients of their losses at x."""
+    p.atoms.dots(rows, x, predictions)
+    for b in range(rows.size):
+        i = rows[b]
+        slopes[b] = p.weights[i] * p.link.slope(predictions[b], p.y[i]) / rows.size
+    p.atoms.axpys(rows, slopes, out)

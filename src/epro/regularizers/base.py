@@ -37,11 +37,17 @@ class Regularizer(ABC):
         return self.l1 == 0.0 and self.l1_off == 0.0
 
     def lipschitz_on(self, radius: float, shape: Shape) -> float:
-        """A Lipschitz constant of g on the ball of that radius: the norm of a subgradient, term by term."""
+        """A Lipschitz constant of g on the ball of that radius: the norm of a subgradient, term by term.
+
+        Infinite where unknown: for a ridge on the whole space, and for a class of one's own that does not override it.
+        """
+        if type(self).value is not Regularizer.value:
+            return math.inf
         d = math.prod(shape)
         off = d - shape[0] if self.l1_off else 0
         tilt = 0.0 if self.tilt is None else float(np.linalg.norm(self.tilt))
-        return self.ridge * radius + self.l1 * math.sqrt(d) + self.l1_off * math.sqrt(off) + tilt
+        ridge = self.ridge * radius if self.ridge else 0.0  # the radius may be infinite
+        return ridge + self.l1 * math.sqrt(d) + self.l1_off * math.sqrt(off) + tilt
 
     def check(self, shape: Shape) -> None:
         """Raises where g cannot take x of this shape."""

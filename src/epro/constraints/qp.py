@@ -1,0 +1,179 @@
+r"""Quadratic programs with the set as constraint: min x'Hx/2 + q'x over l <= Ax <= u, lb <= x <= ub.
+
+In coordinates y = L'x, where H = LL', the program is the projection of -L^-1 q, so one method
+serves projections and Newton steps: pivoting (``pivoting.py``), with PIQP to find the active rows where pivoting does
+not end. The answer is polished: it solves the equality-constrained problem of its active rows exactly.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg
+from scipy import sparse
+
+from epro.constraints.base import InfeasibleConstraint
+from epro.constraints.pivoting import Nearest, Rows, nearest
+from epro.protocols import Array
+
+
+class QPSolution(NamedTuple):
+    """A minimiser and its multipliers: Hx + q + A' rows + bounds = 0."""
+
+    x: Array
+    rows: Array  # one per row of A: positive at u, negative at l
+    bounds: Array  # one per variable: positive at ub, negative at lb
+    error: float  # a bound on the distance to the minimiser, in the norm of H (see `projection_error`)
+
+    @property
+    def warm(self) -> tuple[Array, Array]:
+        """What the next, similar program starts from."""
+        return self.rows, self.bounds
+
+
+def solve_qp(
+    H: Any,
+    q: Array,
+    A: Any,
+    l: Array,  # noqa: E741
+    u: Array,
+    lb: Array | None = None,
+    ub: Array | None = None,
+    warm: tuple[Array, Array] | None = None,
+    tol: float = 1e-12,
+) -> QPSolution:
+    """The minimiser of x'Hx/2 + q'x over l <= Ax <= u, lb <= x <= ub.
+
+    Parameters
+    ----------
+    H : array of shape (d, d) or None
+        Symmetric; None is the identity. Where H is only semidefinite, or not well enough conditioned to be
+        factorised, an interior-point method answers alone.
+    q : array of shape (d,)
+    A : array or sparse array of shape (m, d)
+    l, u, lb, ub : arrays
+        Infinite where there is no bound.
+    warm : pair of arrays, optional
+        The ``warm`` of the solution of a similar program: only its signs count.
+    tol : float
+        How far a row may be violated, relative to the size of the minimiser without constraints.
+    """
+    d, m = len(q), A.shape[0]
+    lb, ub = (np.full(d, s * np.inf) if v is None else np.broadcast_to(v, (d,)) for v, s in ((lb, -1), (ub, 1)))
+    bounded = np.flatnonzero(np.isfinite(lb) | np.isfinite(ub))
+    A_all = with_bounds(A, bounded, d)
+    low, high = np.concatenate([l, lb[bounded]]), np.concatenate([u, ub[bounded]])
+    state = None if warm is None else np.sign(np.concatenate([warm[0], warm[1][bounded]]))
+    L = None
+    if H is not None:
+        try:
+            L = np.linalg.cholesky(np.asarray(H, dtype=float))
+        except np.linalg.LinAlgError:
+            return _semidefinite(H, q, A_all, low, high, m, bounded)
+        dense = A_all.toarray() if sparse.issparse(A_all) else A_all
+        A_all = scipy.linalg.solve_triangular(L, dense.T, lower=True, check_finite=False).T
+        z = -scipy.linalg.solve_triangular(L, q, lower=True, check_finite=False)
+    else:
+        z = -np.asarray(q, dtype=float)
+    rows = Rows.scaled(A_all, low, high)
+    found = project_rows(rows, z, state, tol)
+    error = projection_error(rows, z, found.x, found.lam)
+    x = found.x if L is None else scipy.linalg.solve_triangular(L, found.x, lower=True, trans=1, check_finite=False)
+    return _solution(x, found.lam / rows.lengths, m, bounded, error)
+
+
+def with_bounds(A: Any, bounded: Array, d: int) -> Any:
+    """The rows of A, and below them the unit rows of the bounded variables."""
+    if not len(bounded):
+        return A
+    unit = sparse.csr_array((np.ones(len(bounded)), (np.arange(len(bounded)), bounded)), shape=(len(bounded), d))
+    if sparse.issparse(A):
+        return sparse.csr_array(sparse.vstack([A, unit]))
+    return np.vstack([A, unit.toarray()])
+
+
+def _solution(x: Array, lam: Array, m: int, bounded: Array, error: float) -> QPSolution:
+    bounds = np.zeros(len(x))
+    bounds[bounded] = lam[m:]
+    return QPSolution(x, lam[:m], bounds, error)
+
+
+def project_rows(rows: Rows, z: Array, state: Array | None = None, tol: float = 1e-12) -> Nearest:
+    """The nearest point to z: pivoting, then PIQP and pivoting again, then PIQP's own answer."""
+    found = nearest(rows, z, state, tol)
+    if not found.solved and state is not None:
+        found = nearest(rows, z, None, tol)
+    if found.solved:
+        return found
+    x, lam = interior_point(None, -z, rows.A, rows.lower, rows.upper)
+    slack = np.minimum(np.abs(rows.A @ x - rows.upper), np.abs(rows.A @ x - rows.lower))
+    polished = nearest(rows, z, np.where(np.abs(lam) > slack, np.sign(lam), 0), tol)
+    if polished.solved:
+        return polished
+    # only here is the answer not polished: keep the interior point, and let `projection_error` say what it is worth
+    return Nearest(x, lam, np.sign(lam).astype(np.int8), False, found.rounds)
+
+
+def interior_point(H: Any, q: Array, A: Any, low: Array, high: Array) -> tuple[Array, Array]:
+    """(x, lam) by PIQP; an error that says so where the program has no feasible point."""
+    import piqp
+
+    d = len(q)
+    dense = not sparse.issparse(A) and not sparse.issparse(H)
+    solver = piqp.DenseSolver() if dense else piqp.SparseSolver()
+    solver.settings.eps_abs, solver.settings.eps_rel = 1e-11, 1e-11
+    solver.settings.max_iter = 500
+    if dense:
+        solver.setup(np.asfortranarray(np.eye(d) if H is None else H), q, None, None, np.asfortranarray(A), low, high)
+    else:
+        H = sparse.csc_matrix(sparse.eye_array(d) if H is None else H)
+        solver.setup(H, q, None, None, sparse.csc_matrix(A), low, high)
+    status = solver.solve()
+    if status == piqp.PIQP_PRIMAL_INFEASIBLE:
+        raise InfeasibleConstraint("no point satisfies all the linear inequalities")
+    lam = np.asarray(solver.result.z_u) - np.asarray(solver.result.z_l)
+    return np.array(solver.result.x), lam
+
+
+def _semidefinite(
+    H: Any, q: Array, A: Any, low: Array, high: Array, m: int, bounded: Array
+) -> QPSolution:
+    x, lam = interior_point(np.asarray(H, dtype=float), np.asarray(q, dtype=float), A, low, high)
+    return _solution(x, lam, m, bounded, float("nan"))
+
+
+def dual_value(rows: Rows, z: Array, lam: Array) -> float:
+    r"""A lower bound on ||x - z||^2 / 2 over the set, from any multipliers with the right signs.
+
+    min_x ||x - z||^2/2 + <lam, Ax - t> = <A'lam, z> - <lam, t> - ||A'lam||^2/2, where t is the bound of lam's sign.
+    """
+    lam = admissible(rows, lam)
+    pull = rows.A.T @ lam
+    target = np.where(lam > 0, rows.upper, np.where(lam < 0, rows.lower, 0.0))
+    return float(lam @ (rows.A @ z - target) - 0.5 * pull @ pull)
+
+
+def admissible(rows: Rows, lam: Array) -> Array:
+    """lam, without the entries whose bound is infinite."""
+    return np.where(lam > 0, np.where(np.isfinite(rows.upper), lam, 0.0), np.where(np.isfinite(rows.lower), lam, 0.0))
+
+
+def projection_error(rows: Rows, z: Array, x: Array, lam: Array) -> float:
+    r"""A bound on ||x - P(z)||, from duality.
+
+    Let w = z - A'lam and t the bounds of lam's signs. The Lagrangian ||y - z||^2/2 + <lam, Ay - t> is the dual value
+    D plus ||y - w||^2/2. At y = P(z) the term of lam is at most zero, hence ||P - z||^2/2 >= D + ||P - w||^2/2. For a
+    feasible x, strong convexity gives ||x - z||^2/2 >= ||P - z||^2/2 + ||x - P||^2/2. Together, with the Lagrangian at x,
+
+        ||x - P||^2/2 + ||P - w||^2/2 <= ||x - z||^2/2 - D = ||x - w||^2/2 + <lam, t - Ax>,
+
+    whose right side is computed without cancellation. By the triangle inequality ||x - P|| is then also at most
+    ||x - w|| + ||P - w||. Where rounding leaves Ax outside of its bounds by e, the statement is about the set whose bounds
+    are moved outwards by e, in which x is feasible.
+    """
+    lam = admissible(rows, lam)
+    Ax = rows.A @ x
+    target = np.where(lam > 0, np.maximum(rows.upper, Ax), np.where(lam < 0, np.minimum(rows.lower, Ax), Ax))
+    offset = x - (z - rows.A.T @ lam)
+    return float(np.sqrt(max(0.0, offset @ offset + 2.0 * lam @ (target - Ax))))

@@ -1,0 +1,179 @@
+"""What a solver may ask for: epochs of steps, projections, gradients; counted, timed, on the engine that fits.
+
+Solvers hold no arithmetic and no bookkeeping: they call these verbs and yield states.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from epro.constraints import Everywhere, L2Ball
+from epro.constraints.base import Counted, PythonConstraint
+from epro.kernels.orda import orda_steps
+from epro.kernels.records import compilable
+from epro.kernels.sgd import Parts, batch_gradient, sgd_steps
+from epro.penalties import NoPenalty
+from epro.problem import Problem
+from epro.protocols import Array, Index
+from epro.schedules import Epoch
+
+BLOCK = 1 << 15  # draws made at a time: fixed, so that timing never changes a trajectory
+CHUNK_SECONDS = 0.2  # a kernel call lasts about that long, so that Ctrl-C is heard
+
+
+class Diverged(ArithmeticError):
+    """The iterates of an epoch overflowed."""
+
+
+class Oracles:
+    """The problem as a solver sees it.
+
+    Parameters
+    ----------
+    problem : Problem
+    rng : numpy.random.Generator
+    engine : {"auto", "python", "compiled"}
+        "auto" compiles wherever no part is written in plain Python.
+    """
+
+    def __init__(self, problem: Problem, rng: np.random.Generator, engine: str = "auto") -> None:
+        self.problem, self.rng, self.engine = problem, rng, engine
+        loss, shape, dtype = problem.loss, problem.shape, problem.dtype
+        self.counts = np.zeros(2, np.int64)
+        self.work = problem.constraint.work(shape)
+        self.constraint = Counted(problem.constraint.record(shape, dtype), self.counts)
+        g = problem.regularizer.record(shape, dtype)
+        self.parts = Parts(loss.atoms, loss.y, loss.weights, loss.link, g, self.constraint)
+        self.everywhere = Everywhere().record(shape, dtype)
+        self.clock = Stopwatch()
+        self._seconds_per_step = 0.0
+        if engine == "compiled" and not compilable(self.parts):
+            raise ValueError("engine='compiled' needs built-in parts (or NamedTuple records of your own), but a part is plain Python")
+
+    # -- counts
+
+    @property
+    def n_cuts(self) -> int:
+        """Evaluations of c so far."""
+        return int(self.counts[0])
+
+    @property
+    def n_projections(self) -> int:
+        """Projections so far."""
+        return int(self.counts[1])
+
+    # -- the verbs
+
+    def project(self, x: Array) -> Array:
+        """The nearest feasible point."""
+        self.counts[1] += 1
+        return np.ascontiguousarray(self.problem.constraint.project(x), dtype=x.dtype)
+
+    def violation(self, x: Array) -> float:
+        """c(x)"""
+        self.counts[0] += 1
+        return float(self.problem.constraint.value(x))
+
+    def epoch(self, x: Array, epoch: Epoch, penalty: Any, move: Any, domain: Any = None, batch: int = 1) -> Array:
+        """One epoch of stochastic steps from x; the average of its points x_1 .. x_T."""
+        x, total = x.copy(), np.zeros_like(x)
+        self.steps(x, total, epoch.step_sizes(), penalty, move, domain, batch)
+        return total / x.dtype.type(epoch.steps)
+
+    def steps(
+        self, x: Array, total: Array, etas: Array, penalty: Any, move: Any, domain: Any = None, batch: int = 1
+    ) -> None:
+        """len(etas) stochastic steps, moving x in place and adding x_1 .. x_T to ``total``."""
+        parts = self.parts._replace(constraint=self.everywhere) if isinstance(penalty, NoPenalty) else self.parts
+        domain = self.everywhere if domain is None else domain
+        kernel = self._engine(sgd_steps, parts, penalty, domain, move)
+        for draws, etas_part in self._chunks(etas, batch):
+            kernel(parts, penalty, domain, move, x, total, self.work, draws, etas_part)
+            if not np.isfinite(x).all():
+                raise Diverged(f"a step size of {etas_part[-1]:.3g} made the iterates overflow")
+
+    def orda(self, x1: Array, steps: int, eta: float, lam: float, query_u: bool, batch: int = 1) -> Array:
+        """Algorithm 2: ``steps`` iterations of ORDA from x1; its last point."""
+        x, z, dual = x1.copy(), x1.copy(), np.zeros_like(x1)
+        kernel = self._engine(orda_steps, self.parts)
+        t0 = 1
+        for draws, _ in self._chunks(np.empty(steps), batch):
+            kernel(self.parts, lam, eta, query_u, t0, x1, x, z, dual, self.work, draws)
+            t0 += len(draws)
+            if not np.isfinite(x).all():
+                raise Diverged(f"a step size of {eta:.3g} made the iterates overflow")
+        return x
+
+    def every_step(self) -> Any:
+        """The constraint as a domain to project on at every step."""
+        record = self.constraint.inner_record
+        return self.constraint if hasattr(record, "project") else Counted(PythonConstraint(self.problem.constraint), self.counts)
+
+    def ball(self, radius: float | None) -> Any:
+        """A ball around the origin as a domain for every step; everywhere, where the radius is not finite."""
+        if radius is None or not np.isfinite(radius):
+            return self.everywhere
+        return L2Ball(radius).record(self.problem.shape, self.problem.dtype)
+
+    def gradient(self, x: Array) -> Array:
+        """A subgradient of f + g at x."""
+        return self.problem.gradient(x)
+
+    def batch_gradient(self, x: Array, rows: Index) -> Array:
+        """The mean gradient of f over some rows (drawn with replacement, say)."""
+        p, slopes = np.empty(rows.size, x.dtype), np.empty(rows.size, x.dtype)
+        kernel = self._engine(batch_gradient, self.parts)
+        out = np.zeros_like(x)
+        kernel(self.parts, rows, x, p, slopes, out)
+        return out
+
+    def draw(self, size: int) -> Index:
+        """Rows drawn uniformly with replacement."""
+        return self.rng.integers(self.problem.n, size=size)
+
+    # -- engines and chunks
+
+    def _engine(self, kernel: Any, *records: Any) -> Any:
+        if self.engine != "python" and all(compilable(record) for record in records):
+            return kernel
+        return getattr(kernel, "py_func", kernel)
+
+    def _chunks(self, etas: Array, batch: int) -> Iterator[tuple[Index, Array]]:
+        """Draws, in blocks of fixed size, cut into kernel calls of about `CHUNK_SECONDS`."""
+        for block in range(0, len(etas), BLOCK):
+            part = etas[block : block + BLOCK]
+            draws = self.rng.integers(self.problem.n, size=(len(part), batch))
+            first = 0
+            while first < len(part):
+                size = max(1, int(CHUNK_SECONDS / self._seconds_per_step)) if self._seconds_per_step else 64
+                started = time.perf_counter()
+                yield draws[first : first + size], part[first : first + size]
+                done = len(part[first : first + size])
+                self._seconds_per_step = max((time.perf_counter() - started) / done, 1e-9)
+                first += done
+
+
+class Stopwatch:
+    """Seconds in the method; stops while results are evaluated for the history."""
+
+    def __init__(self, elapsed: float = 0.0) -> None:
+        self._elapsed, self._started = elapsed, time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds so far."""
+        return self._elapsed + time.perf_counter() - self._started
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Time inside does not count."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._started += time.perf_counter() - started

@@ -1,0 +1,94 @@
+"""Epro-SGD (Algorithm 1), and its proximal form (Eq. cb)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from epro import theory
+from epro.moves import Explicit, Implicit, Proximal
+from epro.oracles import Oracles
+from epro.penalties import Hinge, ProxLinear
+from epro.problem import Problem
+from epro.protocols import Array
+from epro.schedules import Epoch, doubling, within
+from epro.solvers.base import Solver
+from epro.solvers.plans import NoGuarantee, Plan, plan
+from epro.state import State
+
+
+@dataclass(frozen=True)
+class EproSGD(Solver):
+    """Epro-SGD: SGD on f + lam [c]_+ within an epoch, one projection at its end.
+
+    With no option given, the constants are Theorem 1's where the parts and the data determine them (every step is
+    then scaled back into a ball that holds the feasible set, on which the gradients are bounded), and estimates,
+    named in the result, where they do not.
+
+    Parameters
+    ----------
+    lam : float, optional
+        Penalty weight (the paper's Lagrangian multiplier); above G1/rho in the theorem, any positive number in practice.
+    eta1 : float, optional
+        Step size of the first epoch.
+    t1 : int, default 8
+        Steps of the first epoch.
+    schedule : iterable of Epoch, optional
+        Replaces the doubling epochs.
+    robust : bool, default False
+        Implicit loss steps and the prox-linear penalty: no step size or lam overflows (see `epro.penalties`).
+    proximal : bool, default False
+        Take g by its proximal step (Eq. cb) instead of a subgradient step.
+    batch : int, default 1
+        Rows per step.
+    guard : bool, optional
+        Scale every step back into the ball around the origin that holds the feasible set. None: where Theorem 1's
+        constants are asked for (lam and eta1 both None).
+    """
+
+    lam: float | None = None
+    eta1: float | None = None
+    t1: int = 8
+    schedule: Iterable[Epoch] | None = None
+    robust: bool = False
+    proximal: bool = False
+    batch: int = 1
+    guard: bool | None = None
+    name: ClassVar[str] = "epro-sgd"
+
+    def states(self, oracles: Oracles, state: State, T: int) -> Iterator[State]:
+        chosen = self.plan(oracles.problem, state.memory.get("x0", state.x), T)
+        memory = {"x0": state.memory.get("x0", state.x)}
+        penalty = ProxLinear(chosen.lam) if self.robust else Hinge(chosen.lam)
+        move = Implicit() if self.robust else Proximal() if self.proximal else Explicit()
+        domain = oracles.ball(chosen.guard)
+        schedule = self.schedule or doubling(chosen.t1, chosen.eta1)                   # line 9
+        x = state.x                                                                    # line 2
+        for k, epoch in enumerate(within(schedule, T // self.batch), start=1):         # line 3
+            if k <= state.epoch:
+                continue
+            average = oracles.epoch(x, epoch, penalty, move, domain, self.batch)       # lines 4 to 7
+            x = oracles.project(average)                                               # line 8
+            state = state.after(                                                       # line 10
+                x, epoch.steps * self.batch, step_size=epoch.step_sizes(0, 1)[0], lam=chosen.lam,
+                violation=oracles.problem.violation(average), memory=memory,
+            )  # fmt: skip
+            yield state
+
+    def plan(self, problem: Problem, x0: Array, T: int) -> Plan:
+        """The constants of a run from x0 with T stochastic gradients."""
+        lam = math.inf if self.robust and self.lam is None else self.lam
+        return plan(
+            problem, x0, T // self.batch, theory.theorem1, lam=lam, eta1=self.eta1, t1=self.t1, default_t1=8,
+            guard=False if self.robust else self.guard,
+        )  # fmt: skip
+
+    def guarantee(self, problem: Problem, x0: Array, T: int) -> Any:
+        if self.robust or self.proximal or self.schedule is not None:
+            return NoGuarantee("Theorem 1 is about explicit steps on the theorem's schedule")
+        return self.plan(problem, x0, T).guarantee
+
+    def estimates(self, problem: Problem, x0: Array, T: int) -> tuple[str, ...]:
+        return self.plan(problem, x0, T).estimates
