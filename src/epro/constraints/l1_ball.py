@@ -81,5 +81,22 @@ class L1Ball(Constraint):
         vertex.flat[j] = -self.radius * np.sign(direction.flat[j])
         return vertex
 
+    def multipliers(self, x: Array, normal: Array) -> float:
+        """The one multiplier: normal_j = lam sign(x_j) where x_j is not zero, |normal_j| <= lam elsewhere."""
+        return float(np.max(np.abs(normal), initial=0.0))
+
+    def project_metric(self, H: Array, q: Array, warm: Any = None) -> tuple[Array, float]:
+        """The minimiser of x'Hx/2 + q'x over the ball, in the lifted form -t <= x <= t, sum(t) <= radius."""
+        from epro.constraints.qp import interior_point
+
+        d = q.size
+        eye, ones = np.eye(d), np.ones((1, d))
+        A = np.block([[eye, -eye], [-eye, -eye], [0 * ones, ones]])
+        high = np.append(np.zeros(2 * d), self.radius)
+        wide = np.block([[H, 0 * eye], [0 * eye, 0 * eye]])
+        xt, _ = interior_point(wide, np.append(q, np.zeros(d)), A, np.full(2 * d + 1, -np.inf), high)
+        x = self.project(xt[:d])  # the solver's tolerance, removed
+        return x, self.multipliers(x, -(H @ x + q)) if np.abs(x).sum() >= self.radius * (1 - 1e-9) else 0.0
+
     def __repr__(self) -> str:
         return f"L1Ball({self.radius:g})"

@@ -4,12 +4,12 @@ With F the active rows, at the bounds t, the nearest point of {A_F x = t} is
 
     x = z - A_F' lam,      (A_F A_F') lam = A_F z - t.
 
-It is the projection if every other row holds and every lam has the sign of its bound. Otherwise the rows
-with a wrong sign leave F, violated rows enter it, all in one exchange, and again (block principal pivoting). Each round costs one Cholesky
-factorisation of a block of the Gram matrix A A', which is formed once; few rounds are needed, one or two when
-started from the active rows of a nearby projection. The rounds can cycle, mostly when more rows enter than there are
-dimensions left. So only the most violated rows enter, up to a third of the dimensions left; and a run that still does
-not end is handed to an interior-point method, whose active rows start a second run (see ``qp.py``).
+It is the projection if every other row holds and every lam has the sign of its bound. Otherwise the rows with a wrong
+sign leave F, violated rows enter it, all in one exchange, and again (block principal pivoting). Each round costs one
+Cholesky factorisation of a block of the Gram matrix A A', which is formed once; few rounds are needed, one or two
+when started from the active rows of a nearby projection. The rounds can cycle, mostly when more rows enter than there
+are dimensions left. So only the most violated rows enter, up to a third of the dimensions left; and a run that still
+does not end is handed to an interior-point method, whose active rows start a second run (see ``qp.py``).
 """
 
 from __future__ import annotations

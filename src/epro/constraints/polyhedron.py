@@ -8,9 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from epro.constraints.base import Constraint, InfeasibleConstraint, LinearSystem, Shape
-from epro.constraints.linear import diagnose, linear_program, system
+from epro.constraints.linear import diagnose, linear_program, stack, system
 from epro.constraints.pivoting import Rows
-from epro.constraints.qp import dual_value, project_rows, projection_error
+from epro.constraints.qp import dual_value, project_rows, projection_error, with_bounds
 from epro.kernels.records import kernel
 from epro.protocols import Array
 from epro.validation import finite
@@ -84,8 +84,8 @@ class SparsePolyhedronRecord(NamedTuple):
 class Polyhedron(Constraint):
     r"""{x : A x <= b}, with c(x) = max_i (<a_i, x> - b_i), in the user's units: rows are not rescaled in c.
 
-    G2 is the longest row. rho is unknown (None): it exists, by Hoffman's bound, but has no closed form. Projections scale the
-    rows to unit length inside, remember the active rows of the last one, and are polished (see ``qp.py``).
+    G2 is the longest row. rho is unknown (None): it exists, by Hoffman's bound, but has no closed form. Projections
+    scale the rows to unit length inside, start from the active rows of the last one, and are polished (see ``qp.py``).
 
     Parameters
     ----------
@@ -107,8 +107,9 @@ class Polyhedron(Constraint):
     def __init__(self, A: Any, b: Any) -> None:
         self.A = checked_matrix(A, "Polyhedron: A")
         self.b = finite(b, "Polyhedron: b", ndim=1, copy=True).astype(float)
-        if len(self.b) != self.A.shape[0] or not len(self.b):
-            raise ValueError(f"Polyhedron: A has {self.A.shape[0]} rows but b has {len(self.b)} entries, expected one each")
+        m = self.A.shape[0]
+        if len(self.b) != m or m == 0:
+            raise ValueError(f"Polyhedron: A has {m} rows but b has {len(self.b)} entries, expected one each")
         self.shape = (self.A.shape[1],)
         self._rows = Rows.scaled(self.A, np.full(len(self.b), -np.inf), self.b)
         self._last = np.zeros(len(self.b))  # the signs of the last multipliers, where the next projection starts
@@ -197,3 +198,11 @@ def checked_matrix(A: Any, name: str) -> Any:
         finite(A.data, name)
         return A
     return np.ascontiguousarray(finite(A, name, ndim=2, copy=True), dtype=float)
+
+
+def stacked_rows(linear: LinearSystem) -> Rows:
+    """All rows and bounds of a system, as unit rows to project on."""
+    bounded = np.flatnonzero(np.isfinite(linear.lb) | np.isfinite(linear.ub))
+    A = with_bounds(stack([linear.A_ub, linear.A_eq]), bounded, len(linear.lb))
+    low = np.concatenate([np.full(len(linear.b_ub), -np.inf), linear.b_eq, linear.lb[bounded]])
+    return Rows.scaled(A, low, np.concatenate([linear.b_ub, linear.b_eq, linear.ub[bounded]]))

@@ -107,10 +107,14 @@ def project_rows(rows: Rows, z: Array, state: Array | None = None, tol: float = 
     if found.solved:
         return found
     x, lam = interior_point(None, -z, rows.A, rows.lower, rows.upper)
+    if not rows.violation(x) <= 1e-6 * (1.0 + np.abs(z).max()):
+        x, lam = conic(-z, rows.A, rows.lower, rows.upper)
     slack = np.minimum(np.abs(rows.A @ x - rows.upper), np.abs(rows.A @ x - rows.lower))
     polished = nearest(rows, z, np.where(np.abs(lam) > slack, np.sign(lam), 0), tol)
     if polished.solved:
         return polished
+    if not rows.violation(x) <= 1e-6 * (1.0 + np.abs(z).max()):
+        raise RuntimeError(f"no solver found the projection: {rows.violation(x):.3g} from the set after all of them")
     # only here is the answer not polished: keep the interior point, and let `projection_error` say what it is worth
     return Nearest(x, lam, np.sign(lam).astype(np.int8), False, found.rounds)
 
@@ -134,6 +138,29 @@ def interior_point(H: Any, q: Array, A: Any, low: Array, high: Array) -> tuple[A
         raise InfeasibleConstraint("no point satisfies all the linear inequalities")
     lam = np.asarray(solver.result.z_u) - np.asarray(solver.result.z_l)
     return np.array(solver.result.x), lam
+
+
+def conic(q: Array, A: Any, low: Array, high: Array) -> tuple[Array, Array]:
+    """(x, lam) of min ||x||^2/2 + q'x by Clarabel, slower and harder to defeat than PIQP."""
+    import clarabel
+
+    equal, below, above = low == high, np.isfinite(low) & (low != high), np.isfinite(high) & (low != high)
+    A = sparse.csr_array(A)
+    stacked = sparse.csc_matrix(sparse.vstack([A[equal], A[above], -A[below]]))
+    b = np.concatenate([high[equal], high[above], -low[below]])
+    cones = [clarabel.ZeroConeT(int(equal.sum())), clarabel.NonnegativeConeT(int(above.sum() + below.sum()))]
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    identity = sparse.csc_matrix(sparse.eye_array(len(q)))
+    solution = clarabel.DefaultSolver(identity, q, stacked, b, cones, settings).solve()
+    if solution.status == clarabel.SolverStatus.PrimalInfeasible:
+        raise InfeasibleConstraint("no point satisfies all the linear inequalities")
+    split, lam = np.cumsum([equal.sum(), above.sum()]), np.zeros(len(low))
+    parts = np.split(np.asarray(solution.z), split)
+    lam[equal] += parts[0]
+    lam[above] += parts[1]
+    lam[below] -= parts[2]
+    return np.array(solution.x), lam
 
 
 def _semidefinite(
@@ -163,17 +190,19 @@ def projection_error(rows: Rows, z: Array, x: Array, lam: Array) -> float:
     r"""A bound on ||x - P(z)||, from duality.
 
     Let w = z - A'lam and t the bounds of lam's signs. The Lagrangian ||y - z||^2/2 + <lam, Ay - t> is the dual value
-    D plus ||y - w||^2/2. At y = P(z) the term of lam is at most zero, hence ||P - z||^2/2 >= D + ||P - w||^2/2. For a
-    feasible x, strong convexity gives ||x - z||^2/2 >= ||P - z||^2/2 + ||x - P||^2/2. Together, with the Lagrangian at x,
+    D plus ||y - w||^2/2. At y = P(z) the term of lam is at most zero, so ||P - z||^2/2 >= D + ||P - w||^2/2. For a
+    feasible x, strong convexity gives ||x - z||^2/2 >= ||P - z||^2/2 + ||x - P||^2/2. Together, with the Lagrangian
+    at x,
 
         ||x - P||^2/2 + ||P - w||^2/2 <= ||x - z||^2/2 - D = ||x - w||^2/2 + <lam, t - Ax>,
 
-    whose right side is computed without cancellation. By the triangle inequality ||x - P|| is then also at most
-    ||x - w|| + ||P - w||. Where rounding leaves Ax outside of its bounds by e, the statement is about the set whose bounds
-    are moved outwards by e, in which x is feasible.
+    whose right side is computed without cancellation. Where Ax lies outside of a bound, or within rounding of it, the
+    statement is about the set with that bound moved to Ax: a square root would turn a rounding of 1e-15 into 1e-7.
     """
     lam = admissible(rows, lam)
     Ax = rows.A @ x
-    target = np.where(lam > 0, np.maximum(rows.upper, Ax), np.where(lam < 0, np.minimum(rows.lower, Ax), Ax))
+    unit = 64 * np.finfo(float).eps * (1.0 + float(np.max(np.abs(z), initial=0.0)))
+    slack = np.where(lam > 0, rows.upper - Ax, np.where(lam < 0, Ax - rows.lower, 0.0))
+    slack = np.where(slack > unit, slack, 0.0)
     offset = x - (z - rows.A.T @ lam)
-    return float(np.sqrt(max(0.0, offset @ offset + 2.0 * lam @ (target - Ax))))
+    return float(np.sqrt(offset @ offset + 2.0 * np.abs(lam) @ slack))
