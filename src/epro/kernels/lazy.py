@@ -12,7 +12,7 @@ import numpy as np
 
 from epro.kernels.active import SparseVector
 from epro.kernels.batch import call
-from epro.kernels.lazy_queue import advance, clear, push
+from epro.kernels.lazy_queue import advance, clear, push, settle, tick_of
 from epro.kernels.lazy_state import (
     FIRED,
     HELD,
@@ -24,6 +24,7 @@ from epro.kernels.lazy_state import (
     MOMENT,
     NORM,
     OFFSET,
+    PER_TICK,
     QUEUED,
     ROOM,
     SCALE,
@@ -57,7 +58,7 @@ def lazy_epoch(model: LazyModel, state: LazyState, draws: Index, etas: Array, st
     return draws.shape[0]
 
 
-@kernel
+@kernel(forceinline=True)
 def has_room(model: LazyModel, state: LazyState, rows: Index) -> bool:
     """Whether the queue can take all entries of a step; stale ones are swept out before giving up."""
     needed = 0
@@ -68,7 +69,7 @@ def has_room(model: LazyModel, state: LazyState, rows: Index) -> bool:
     return state.counts[ROOM] >= needed
 
 
-@kernel
+@kernel(forceinline=True)
 def look_ahead(model: LazyModel, state: LazyState, draws: Index, t: int) -> None:
     """Starts fetching what the next steps will read."""
     steps, batch = draws.shape
@@ -80,7 +81,7 @@ def look_ahead(model: LazyModel, state: LazyState, draws: Index, t: int) -> None
                 prefetch(cells + 32 * model.indices[k])
 
 
-@kernel
+@kernel(forceinline=True)
 def lazy_step(model: LazyModel, state: LazyState, rows: Index, slopes: Array, eta: float) -> None:
     """One step of the clipped form: rows at x_t, cut at x_t, then shrink, move and clip."""
     scalars = state.scalars
@@ -105,7 +106,7 @@ def lazy_step(model: LazyModel, state: LazyState, rows: Index, slopes: Array, et
         advance(state, threshold)
 
 
-@kernel
+@kernel(forceinline=True)
 def pull(model: LazyModel, state: LazyState, eta: float) -> tuple[float, float]:
     """The factor and the threshold that regularizer and cut apply to all coordinates in this step."""
     factor = 1.0 - eta * model.ridge
@@ -121,7 +122,7 @@ def pull(model: LazyModel, state: LazyState, eta: float) -> tuple[float, float]:
     return factor, threshold
 
 
-@kernel
+@kernel(forceinline=True)
 def row_dot(model: LazyModel, state: LazyState, i: int) -> float:
     """<A_i, u>"""
     offset = state.scalars[OFFSET]
@@ -132,56 +133,69 @@ def row_dot(model: LazyModel, state: LazyState, i: int) -> float:
     return p
 
 
-@kernel
+@kernel(forceinline=True)
 def move(model: LazyModel, state: LazyState, i: int, step: float, threshold: float) -> None:
     """u = u - step * A_i for the row's coordinates, counted as zero where the offset's next move would clip them."""
-    offset, mass, moment = state.scalars[OFFSET], state.scalars[MASS], state.scalars[MOMENT]
+    offset, now = state.scalars[OFFSET], tick_of(state, state.scalars[OFFSET])
     norm, square, live = 0.0, 0.0, 0
     for k in range(model.indptr[i], model.indptr[i + 1]):
-        j = model.indices[k]
+        j, change = model.indices[k], -step * model.data[k]
         z = state.cells[j, KEY]
-        sign = float((z > 0.0) - (z < 0.0))
-        u = z - sign * offset
-        v = u - step * model.data[k]
-        if abs(v) > threshold:
-            new_sign = math.copysign(1.0, v)
-            new_z = z - step * model.data[k] if new_sign == sign else v + new_sign * offset
-            norm += abs(v)
-            square += v * v
-            live += 1
-            queued = state.cells[j, QUEUED]
-            if queued == 0.0:
-                enter(state, j, abs(new_z), offset)
-            elif abs(new_z) < queued:
-                push(state, j, offset + 0.5 * abs(v), offset)
-        elif z != 0.0:
-            new_sign, new_z = 0.0, 0.0
+        if z == 0.0:
+            if abs(change) > threshold:
+                raise_cell(state, j, change, now)
+                norm += abs(change)
+                square += change * change
+                live += 1
         else:
-            continue
-        norm -= abs(u)
-        square -= u * u
-        live -= z != 0.0
-        state.cells[j, KEY] = new_z
-        state.cells[j, HELD] += (z - new_z) * mass - (sign - new_sign) * moment
+            u = z - math.copysign(offset, z)
+            v = u + change
+            norm -= abs(u)
+            square -= u * u
+            if abs(v) > threshold:
+                norm += abs(v)
+                square += v * v
+                shift_cell(state, j, z, v, z + change if (v > 0.0) == (z > 0.0) else v + math.copysign(offset, v), now)
+            else:
+                settle(state, j, z)
+                live -= 1
     state.scalars[NORM] += norm
     state.scalars[SQUARE] += square
     state.counts[LIVE] += live
 
 
-@kernel
-def enter(state: LazyState, j: int, key: float, offset: float) -> None:
-    """A coordinate that the queue does not know becomes live."""
+@kernel(forceinline=True)
+def raise_cell(state: LazyState, j: int, u: float, now: int) -> None:
+    """A coordinate leaves zero."""
+    sign = math.copysign(1.0, u)
+    z = u + sign * state.scalars[OFFSET]
+    state.cells[j, KEY] = z
+    state.cells[j, HELD] += sign * state.scalars[MOMENT] - z * state.scalars[MASS]
     if state.cells[j, SEEN] == 0.0:
         state.cells[j, SEEN] = 1.0
         state.touched[state.counts[TOUCHED]] = j
         state.counts[TOUCHED] += 1
-    push(state, j, key, offset)
+    queued = state.cells[j, QUEUED]
+    if queued == 0.0 or abs(z) < queued:
+        push(state, j, abs(z), now)
+
+
+@kernel(forceinline=True)
+def shift_cell(state: LazyState, j: int, z: float, u: float, new_z: float, now: int) -> None:
+    """A live coordinate stays live, from z to new_z, which stands for u."""
+    held = (z - new_z) * state.scalars[MASS]
+    if (z > 0.0) != (new_z > 0.0):
+        held -= 2.0 * math.copysign(state.scalars[MOMENT], z)
+    state.cells[j, KEY] = new_z
+    state.cells[j, HELD] += held
+    if abs(new_z) < state.cells[j, QUEUED]:
+        push(state, j, state.scalars[OFFSET] + 0.5 * abs(u), now)
 
 
 @kernel
 def rebase(state: LazyState, factor: float) -> None:
     """x *= factor, and starts again from scale 1 and offset 0; the queue keeps one entry for each live coordinate."""
-    scalars, cells = state.scalars, state.cells
+    scalars, cells, per_tick = state.scalars, state.cells, state.scalars[PER_TICK]
     clear(state)
     norm, square, live = 0.0, 0.0, 0
     for place in range(state.counts[TOUCHED]):
@@ -189,16 +203,16 @@ def rebase(state: LazyState, factor: float) -> None:
         z = cells[j, KEY]
         cells[j, QUEUED] = 0.0
         if z != 0.0:
-            cells[j, HELD] += z * scalars[MASS] - np.sign(z) * scalars[MOMENT]
+            settle(state, j, z)
             x = (z - np.sign(z) * scalars[OFFSET]) * scalars[SCALE] * factor
             cells[j, KEY] = x
             norm += abs(x)
             square += x * x
             if x != 0.0:
                 live += 1
-                push(state, j, abs(x), 0.0)
+                push(state, j, abs(x), 0)
     scalars[:] = 0.0
-    scalars[SCALE], scalars[NORM], scalars[SQUARE] = 1.0, norm, square
+    scalars[SCALE], scalars[NORM], scalars[SQUARE], scalars[PER_TICK] = 1.0, norm, square, per_tick
     state.counts[LIVE] = live
 
 
@@ -264,6 +278,7 @@ class LazyIterate:
         """The next steps of the epoch: ``draws`` (steps x batch, or steps), with one step size each."""
         draws = draws.reshape(len(draws), -1)
         done = 0
+        self._set_tick(model, etas)
         while True:
             done = call(lazy_epoch, model, self.state, draws, etas, done, records=(model,))
             if done == len(draws):
@@ -271,6 +286,16 @@ class LazyIterate:
             needed = int((model.indptr[draws[done] + 1] - model.indptr[draws[done]]).sum())
             self._reserve(int(self.state.counts[LIVE]) + needed)
         self.steps += len(draws)
+
+    def _set_tick(self, model: LazyModel, etas: Array) -> None:
+        """About two ticks of the queue to the smallest regular move of the offset; only speed depends on it."""
+        rate = model.l1 if model.l1 > 0.0 else model.lam if model.kind == L1_CUT else 0.0
+        smallest = max(etas.min(), 1e-3 * etas.max()) * rate if len(etas) else 0.0
+        per_tick = 2.0 / smallest if smallest > 0.0 else 0.0
+        scalars = self.state.scalars
+        if not per_tick / 8.0 <= scalars[PER_TICK] <= per_tick * 8.0:
+            scalars[PER_TICK] = per_tick
+            rebase(self.state, 1.0)
 
     @property
     def cuts_fired(self) -> int:

@@ -1,64 +1,94 @@
-"""Which coordinates reach zero when the offset moves: a radix heap over their keys.
+"""Which coordinates reach zero when the offset moves: a timing wheel over their keys.
 
-Keys and offset are nonnegative floats, ordered like the integers that their bits spell. Only the upper 52 of these bits
-are used here. An entry waits at the level of the highest bit in which its key differs from the offset (level 0:
-none). When the offset moves, let ``top`` be the level between old and new: entries above it stay where they are; all
-others are looked at, and either are due or move to a lower level. So an entry moves at most 52 times, in practice two
-to four; no width of buckets has to be chosen, whatever the step sizes.
+A key is rounded down to ticks, about two to each move of the offset (see `set_tick`). Written with digits of 8 bits, a
+tick differs from the offset's own in some highest digit: that is the level at which an entry waits, in the slot of its
+digit there. When the offset moves, let ``top`` be the highest digit that changes: entries above stay where they are,
+slots passed are emptied, and what they hold either is due or moves to a lower level. So an entry moves at most once
+for each level; most are due within 256 ticks and move not at all. Nothing is rounded but the place of waiting: whether
+a coordinate has reached zero is seen from its key.
 
 Entries are never searched for. A live coordinate j always has one whose key is ``cells[j, QUEUED]`` and at most |z|.
 Keys that grow need no new entry: when the old one is due, j is put back. Keys that fall below get a new one, halfway
-to the offset so that this does not happen at every touch; the old one is recognised by its key when it is due, and dropped.
+to the offset so that this does not happen at every touch; the old one is recognised by its key when it is due, and
+dropped. Where the offset never moves (no tick), nothing is queued.
 """
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
-from epro.kernels.lazy_state import FREE, HELD, KEY, LIVE, MASS, MOMENT, NORM, OFFSET, QUEUED, ROOM, SQUARE, LazyState
+from epro.kernels.lazy_state import (
+    DIGIT,
+    FREE,
+    HELD,
+    KEY,
+    LAST_TICK,
+    LIVE,
+    MASS,
+    MOMENT,
+    NORM,
+    OFFSET,
+    PER_TICK,
+    QUEUED,
+    ROOM,
+    SLOTS,
+    SQUARE,
+    LazyState,
+)
 from epro.kernels.records import kernel
 
 
-@kernel
-def level_of(key: float, offset: float) -> int:
-    """The position of the highest of the upper 52 bits in which two nonnegative floats differ, from 1; 0 for none."""
-    differing = (np.float64(key).view(np.int64) ^ np.float64(offset).view(np.int64)) >> 11
-    if differing == 0:
-        return 0
-    return (np.float64(differing).view(np.int64) >> 52) - 1022  # the exponent of an exact conversion
+@kernel(forceinline=True)
+def tick_of(state: LazyState, key: float) -> int:
+    """The tick of a key or of the offset; what is too far away waits at the last one."""
+    return int(min(key * state.scalars[PER_TICK], LAST_TICK))
+
+
+@kernel(forceinline=True)
+def digit_length(difference: int) -> int:
+    """The position of the highest digit that is not zero, from 0."""
+    level = 0
+    while difference >= SLOTS:
+        difference >>= DIGIT
+        level += 1
+    return level
+
+
+@kernel(forceinline=True)
+def file(state: LazyState, e: int, key: float, now: int) -> None:
+    """Puts entry e where it waits, seen from the offset's tick."""
+    tick = tick_of(state, key)
+    level = digit_length(tick ^ now)
+    slot = (tick >> (DIGIT * level)) & (SLOTS - 1)
+    state.entry_key[e] = key
+    state.entry_link[e, 1] = state.waiting[level, slot]
+    state.waiting[level, slot] = e
 
 
 @kernel
 def clear(state: LazyState) -> None:
     """An empty queue; all its entries are free."""
     size = state.entry_key.size
-    state.levels[:] = -1
+    state.waiting[:] = -1
     for e in range(size):
         state.entry_link[e, 1] = e + 1
     state.counts[FREE] = 0
     state.counts[ROOM] = size
 
 
-@kernel
-def push(state: LazyState, j: int, key: float, offset: float) -> None:
-    """Puts j into the queue under a key; there must be room."""
-    e = state.counts[FREE]
-    state.counts[FREE] = state.entry_link[e, 1]
-    state.counts[ROOM] -= 1
-    state.cells[j, QUEUED] = key
-    state.entry_link[e, 0] = j
-    file(state, e, key, level_of(key, offset))
+@kernel(forceinline=True)
+def push(state: LazyState, j: int, key: float, now: int) -> None:
+    """Puts j into the queue under a key, where ``now`` is the offset's tick; there must be room."""
+    if state.scalars[PER_TICK] > 0.0:
+        e = state.counts[FREE]
+        state.counts[FREE] = state.entry_link[e, 1]
+        state.counts[ROOM] -= 1
+        state.cells[j, QUEUED] = key
+        state.entry_link[e, 0] = j
+        file(state, e, key, now)
 
 
-@kernel
-def file(state: LazyState, e: int, key: float, level: int) -> None:
-    """Puts entry e at a level."""
-    state.entry_key[e] = key
-    state.entry_link[e, 1] = state.levels[level]
-    state.levels[level] = e
-
-
-@kernel
+@kernel(forceinline=True)
 def release(state: LazyState, e: int) -> None:
     """Entry e becomes free."""
     state.entry_link[e, 1] = state.counts[FREE]
@@ -66,7 +96,7 @@ def release(state: LazyState, e: int) -> None:
     state.counts[ROOM] += 1
 
 
-@kernel
+@kernel(forceinline=True)
 def advance(state: LazyState, step: float) -> None:
     """The offset grows by ``step``: sums follow, and the coordinates that reach zero are settled."""
     old = state.scalars[OFFSET]
@@ -76,21 +106,26 @@ def advance(state: LazyState, step: float) -> None:
     state.scalars[SQUARE] += step * (step * live - 2.0 * state.scalars[NORM])
     state.scalars[NORM] -= step * live
     state.scalars[OFFSET] = new
-    for level in range(level_of(old, new) + 1):
-        e = state.levels[level]
-        state.levels[level] = -1
-        while e >= 0:
-            following = state.entry_link[e, 1]
-            key = state.entry_key[e]
-            if key > new:
-                file(state, e, key, level_of(key, new))
-            else:
-                take(state, e, key, new)
-            e = following
+    before, now = tick_of(state, old), tick_of(state, new)
+    top = digit_length(before ^ now)
+    for level in range(top + 1):
+        first = (before >> (DIGIT * level)) & (SLOTS - 1)
+        last = (now >> (DIGIT * level)) & (SLOTS - 1) if level == top else SLOTS - 1
+        for slot in range(first, last + 1):
+            e = state.waiting[level, slot]
+            state.waiting[level, slot] = -1
+            while e >= 0:
+                following = state.entry_link[e, 1]
+                key = state.entry_key[e]
+                if key > new:
+                    file(state, e, key, now)
+                else:
+                    take(state, e, key, new, now)
+                e = following
 
 
-@kernel
-def take(state: LazyState, e: int, key: float, offset: float) -> None:
+@kernel(forceinline=True)
+def take(state: LazyState, e: int, key: float, offset: float, now: int) -> None:
     """An entry is due: its coordinate dies, or waits for longer, or is known under another entry."""
     j = state.entry_link[e, 0]
     if state.cells[j, QUEUED] != key:
@@ -101,13 +136,19 @@ def take(state: LazyState, e: int, key: float, offset: float) -> None:
     if z != 0.0 and excess > 0.0:
         key = offset + 0.5 * excess
         state.cells[j, QUEUED] = key
-        file(state, e, key, level_of(key, offset))
+        file(state, e, key, now)
         return
     if z != 0.0:
-        state.cells[j, HELD] += z * state.scalars[MASS] - np.sign(z) * state.scalars[MOMENT]
-        state.cells[j, KEY] = 0.0
+        settle(state, j, z)
         state.scalars[NORM] -= excess
         state.scalars[SQUARE] -= excess * excess
         state.counts[LIVE] -= 1
     state.cells[j, QUEUED] = 0.0
     release(state, e)
+
+
+@kernel(forceinline=True)
+def settle(state: LazyState, j: int, z: float) -> None:
+    """A live coordinate becomes zero; its iterates so far are all in V."""
+    state.cells[j, HELD] += z * state.scalars[MASS] - math.copysign(state.scalars[MOMENT], z)
+    state.cells[j, KEY] = 0.0

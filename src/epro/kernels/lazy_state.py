@@ -40,14 +40,15 @@ from epro.protocols import Array
 
 # the columns of `LazyState.cells`
 KEY, HELD, QUEUED, SEEN = 0, 1, 2, 3
-# the places of `LazyState.scalars`: a, B, S, P, sum |u|, sum u^2
-SCALE, OFFSET, MASS, MOMENT, NORM, SQUARE = 0, 1, 2, 3, 4, 5
+# the places of `LazyState.scalars`: a, B, S, P, sum |u|, sum u^2, ticks of the queue per unit of B (0: B stays at 0)
+SCALE, OFFSET, MASS, MOMENT, NORM, SQUARE, PER_TICK = 0, 1, 2, 3, 4, 5, 6
 # the places of `LazyState.counts`
 LIVE, TOUCHED, FREE, ROOM, FIRED = 0, 1, 2, 3, 4
 # the values of `LazyModel.kind`
 NO_CUT, L1_CUT, L2_CUT = 0, 1, 2
 
-LEVELS = 53  # of the queue: one for each bit of a 52-bit number, and one for equality
+DIGIT, LEVELS = 8, 6  # the queue's ticks have 6 digits of 8 bits
+SLOTS, LAST_TICK = 1 << DIGIT, float((1 << DIGIT * LEVELS) - 1)
 
 
 class LazyModel(NamedTuple):
@@ -73,7 +74,7 @@ class LazyState(NamedTuple):
     """The iterate between two steps. All arrays are changed in place.
 
     ``cells[j]`` holds z, V, the lowest key under which the queue knows j (0 where it does not), and whether j was ever
-    live. ``touched`` lists the columns that were. ``entry_key``, ``entry_link`` (column, next) and ``levels`` are the queue.
+    live. ``touched`` lists the columns that were. ``entry_key``, ``entry_link`` (column, next) and ``waiting`` are the queue.
     """
 
     cells: Array
@@ -82,7 +83,7 @@ class LazyState(NamedTuple):
     counts: Array
     entry_key: Array
     entry_link: Array
-    levels: Array
+    waiting: Array
 
 
 def new_state(columns: int, entries: int) -> LazyState:
@@ -92,11 +93,11 @@ def new_state(columns: int, entries: int) -> LazyState:
     state = LazyState(
         cells=aligned_zeros(columns),
         touched=np.empty(columns, np.int32),
-        scalars=np.zeros(6),
+        scalars=np.zeros(7),
         counts=np.zeros(5, np.int64),
         entry_key=np.empty(entries),
         entry_link=np.empty((entries, 2), np.int32),
-        levels=np.empty(LEVELS, np.int32),
+        waiting=np.empty((LEVELS, SLOTS), np.int32),
     )
     return state
 
