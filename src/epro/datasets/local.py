@@ -115,7 +115,7 @@ def read_npz(path: Path) -> Dataset:
             raise ValueError(f"{path} has no array 'y', found {sorted(names)}")
         if {"data", "indices", "indptr", "shape"} <= names:
             arrays = file["data"], file["indices"], file["indptr"]
-            X = sparse.csr_matrix(arrays, shape=tuple(int(side) for side in file["shape"]))
+            X: Any = sparse.csr_matrix(arrays, shape=tuple(int(side) for side in file["shape"]))
         elif "X" in names:
             X = file["X"]
         else:

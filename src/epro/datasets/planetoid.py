@@ -37,6 +37,10 @@ def _array(kind: Any, shape: Any, code: Any) -> Array:
     return np.ndarray((0,), np.int8)  # filled by the state that follows
 
 
+def _bytes(text: str, encoding: str) -> bytes:
+    return text.encode("latin1")  # how Python 3 writes bytes for Python 2
+
+
 def _dictionary(*_: Any) -> dict[Any, Any]:
     return {}
 
@@ -49,6 +53,7 @@ KNOWN: dict[tuple[str, str], Any] = {
     **{(module, "_reconstructor"): _rebuilt for module in ("copy_reg", "copyreg")},
     **{(module, "object"): object for module in ("__builtin__", "builtins")},
     **{(module, "list"): list for module in ("__builtin__", "builtins")},
+    ("_codecs", "encode"): _bytes,
     ("collections", "defaultdict"): _dictionary,
 }
 

@@ -88,11 +88,12 @@ def ahead(source: Iterator[bytes]) -> Iterator[Iterator[bytes]]:
 
 
 @contextmanager
-def line_chunks(path: Path, size: int = CHUNK) -> Iterator[Iterator[tuple[Array, int, int]]]:
+def line_chunks(path: Path) -> Iterator[Iterator[tuple[Array, int, int]]]:
     """Yields (buffer, length, bytes of the file read so far): whole lines, the last one ended by a newline.
 
     The buffer is reused; it grows only for a line longer than itself.
     """
+    size = CHUNK
     with open(path, "rb") as raw:
         opener = opener_of(raw)
         if opener is None:
