@@ -7,9 +7,11 @@ from typing import Any
 from epro.solvers.apg import APG
 from epro.solvers.base import Solver
 from epro.solvers.epoch_sgd import EpochSGD
+from epro.solvers.epro_newton import EproNewton
 from epro.solvers.epro_orda import EproORDA
 from epro.solvers.epro_sgd import EproSGD
 from epro.solvers.frank_wolfe import FrankWolfe
+from epro.solvers.gram import Gram
 from epro.solvers.logt_sgd import LogTSGD
 from epro.solvers.oneproj import OneProj
 from epro.solvers.oneproj_general import OneProjGeneral
@@ -17,7 +19,7 @@ from epro.solvers.sgd import SGD
 
 METHODS: dict[str, type[Solver]] = {
     solver.name: solver
-    for solver in (EproSGD, EproORDA, SGD, EpochSGD, OneProj, OneProjGeneral, LogTSGD, FrankWolfe, APG)
+    for solver in (EproSGD, EproORDA, SGD, EpochSGD, OneProj, OneProjGeneral, LogTSGD, FrankWolfe, APG, EproNewton, Gram)
 }
 
 
@@ -35,9 +37,11 @@ __all__ = [
     "APG",
     "METHODS",
     "EpochSGD",
+    "EproNewton",
     "EproORDA",
     "EproSGD",
     "FrankWolfe",
+    "Gram",
     "LogTSGD",
     "OneProj",
     "OneProjGeneral",

@@ -1,0 +1,75 @@
+"""The Gram shortcut: least squares with few columns is one pass over the data and a small quadratic program.
+
+f(x) = (1/2n) sum_i w_i (<A_i, x> - y_i)^2 = x'Gx/2 - b'x + c with G = A'WA/n, b = A'Wy/n, c = y'Wy/(2n). Once G, b and c
+are known, values, gradients and certificates cost d^2 and no pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from epro import quadratic
+from epro.losses import Squared
+from epro.oracles import Oracles
+from epro.problem import Problem
+from epro.protocols import Array
+from epro.solvers.base import Solver
+from epro.solvers.epro_newton import LARGEST
+from epro.state import State
+
+
+@dataclass(frozen=True)
+class Gram(Solver):
+    """Least squares with few columns: X'X in one pass, in double precision and in blocks, then a quadratic program."""
+
+    name: ClassVar[str] = "gram"
+    passes: ClassVar[int] = 400
+    certifies: ClassVar[bool] = True
+
+    def check(self, problem: Problem) -> None:
+        if type(problem.loss) is not Squared:
+            raise ValueError(f"gram is for the squared loss, not for {type(problem.loss).__name__}; use epro-newton")
+        if len(problem.shape) != 1 or problem.shape[0] > LARGEST:
+            raise ValueError(f"gram forms a d x d matrix, d up to {LARGEST}, but x has shape {problem.shape}; use apg")
+
+    def states(self, oracles: Oracles, state: State, T: int) -> Iterator[State]:
+        problem = oracles.problem
+        g = problem.regularizer
+        G, b, c = normal_equations(problem)
+        x, warm = state.x.astype(np.float64), None
+        for _ in range(50):  # one is exact for linear inequalities; other sets refine
+            z, warm = quadratic.minimize_model(oracles, G, G @ x - b, x, warm)
+            value = float(0.5 * z @ G @ z - b @ z) + c
+            gradient = G @ z - b
+            if warm is None:
+                bound = -np.inf
+            else:
+                bound = quadratic.lagrangian_bound(problem, z, value, gradient, *quadratic.normal_vector(problem, warm))
+            moved, x = float(np.linalg.norm(z - x)), z
+            state = state.after(
+                z.astype(problem.dtype), problem.n if state.epoch == 0 else 0, lower_bound=bound, fun=value + g.value(z),
+                violation=problem.violation(z.astype(problem.dtype)),
+            )  # fmt: skip
+            yield state
+            if moved <= 1e-14 * max(1.0, float(np.linalg.norm(z))):
+                return
+
+
+def normal_equations(problem: Problem) -> tuple[Array, Array, float]:
+    """G, b and c, in one pass over blocks of rows, accumulated in double precision."""
+    loss, d = problem.loss, problem.shape[0]
+    G, b, c = np.zeros((d, d)), np.zeros(d), 0.0
+    step, matrix = max(1, quadratic.BLOCK_BYTES // (8 * d)), loss.atoms.matrix()
+    for start in range(0, loss.n, step):
+        rows, y = matrix[start : start + step], loss.y[start : start + step].astype(np.float64)
+        weights = loss.weights[start : start + step].astype(np.float64)
+        G += quadratic.gram(rows, weights)
+        b += rows.T @ (weights * y)
+        c += float(weights @ (y * y))
+    if not np.isfinite(G).all():
+        raise ValueError("X has a NaN or infinite entry")
+    return G / loss.n, b / loss.n, c / (2 * loss.n)
