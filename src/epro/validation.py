@@ -24,8 +24,11 @@ def positive(value: Any, name: str, *, zero: bool = False) -> float:
 
 def finite(array: Any, name: str, *, ndim: int | None = None, copy: bool = False) -> Array:
     """A floating array without NaN or infinite entries."""
-    array = np.array(array) if copy else np.asarray(array)
-    if array.dtype == object or np.issubdtype(array.dtype, np.complexfloating):
+    try:
+        array = np.array(array) if copy else np.asarray(array)
+    except ValueError as ragged:
+        raise ValueError(f"{name} must be an array of numbers: {ragged}") from None
+    if not (np.issubdtype(array.dtype, np.number) or array.np.issubdtype(dtype, np.bool_)) or np.iscomplexobj(array):
         raise TypeError(f"{name} must be a real array, got dtype {array.dtype}")
     if not np.issubdtype(array.dtype, np.floating):
         array = array.astype(float)

@@ -22,8 +22,6 @@ def rows(X: Any) -> Rows:
     X = np.asarray(X)
     if X.ndim != 2 or X.size == 0:
         raise ValueError(f"X must be a matrix with at least one row and one column, got shape {X.shape}")
-    if X.dtype == object or np.issubdtype(X.dtype, np.complexfloating):
-        raise TypeError(f"X must be a real matrix, got dtype {X.dtype}")
     X = np.ascontiguousarray(X, dtype=_float(X.dtype))
     _check_finite(X, "X")
     return DenseRows(X)
@@ -57,6 +55,8 @@ def _csr(X: Any) -> CSRRows:
 
 
 def _float(dtype: np.dtype) -> np.dtype:
+    if not (np.issubdtype(dtype, np.floating) or np.issubdtype(dtype, np.integer) or np.issubdtype(dtype, np.bool_)):
+        raise TypeError(f"X must be a real matrix, got dtype {dtype}")
     return dtype if dtype in (np.float32, np.float64) else np.dtype(np.float64)
 
 

@@ -109,7 +109,8 @@ class CSRTriplets(NamedTuple):
         at_near, near = sparse_difference(self.indptr, self.indices, self.data, a, s)
         at_far, far = sparse_difference(self.indptr, self.indices, self.data, a, o)
         cross = sparse_inner(at_near, near, at_far, far)
-        return sparse_inner(at_near, near, at_near, near) ** 2 + sparse_inner(at_far, far, at_far, far) ** 2 - 2 * cross**2
+        near2, far2 = sparse_inner(at_near, near, at_near, near), sparse_inner(at_far, far, at_far, far)
+        return near2**2 + far2**2 - 2.0 * cross**2
 
     def dots(self, rows: Index, x: Array, p: Array) -> None:
         for b in range(rows.size):
@@ -155,8 +156,8 @@ def laplacian(points: int, triplets: Index, s: Array) -> sp.csr_array:
     a = np.concatenate([triplets[:, 0], triplets[:, 0]])
     b = np.concatenate([triplets[:, 1], triplets[:, 2]])
     w = np.concatenate([s, -s])
-    adjacency = sp.coo_array((np.concatenate([w, w]), (np.concatenate([a, b]), np.concatenate([b, a]))), (points, points))
-    adjacency = adjacency.tocsr()
+    ends = np.concatenate([a, b]), np.concatenate([b, a])
+    adjacency = sp.coo_array((np.concatenate([w, w]), ends), (points, points)).tocsr()
     return sp.csr_array(sp.diags_array(np.asarray(adjacency.sum(axis=1)).ravel()) - adjacency)
 
 
