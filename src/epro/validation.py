@@ -28,7 +28,7 @@ def finite(array: Any, name: str, *, ndim: int | None = None, copy: bool = False
         array = np.array(array) if copy else np.asarray(array)
     except ValueError as ragged:
         raise ValueError(f"{name} must be an array of numbers: {ragged}") from None
-    if not (np.issubdtype(array.dtype, np.number) or array.np.issubdtype(dtype, np.bool_)) or np.iscomplexobj(array):
+    if not (np.issubdtype(array.dtype, np.number) or np.issubdtype(array.dtype, np.bool_)) or np.iscomplexobj(array):
         raise TypeError(f"{name} must be a real array, got dtype {array.dtype}")
     if not np.issubdtype(array.dtype, np.floating):
         array = array.astype(float)
