@@ -10,7 +10,7 @@ from epro import theory
 from epro.theory import Constants
 
 KNOWN = Constants(G1=1.0, G2=1.0, rho=1.0, beta=0.5)
-BUDGETS = [*range(1, 3000), *(2**k + j for k in range(12, 45) for j in (-17, -9, -8, -1, 0, 1, 7))]
+BUDGETS = [*range(1, 1500), *(2**k + j for k in range(12, 45) for j in (-17, -9, -8, -1, 0, 1, 7))]
 
 
 def loop(t1, T, overhead=0):

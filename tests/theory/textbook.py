@@ -72,67 +72,76 @@ def long_runs(problem, schedule, lam, runs, seed, orda=False):
     steps = np.array([e.steps for e in schedule])
     etas = np.array([e.step_size for e in schedule])
     c = problem.domain
+    total = steps.sum() + (steps.size if orda else 0)
+    draws = np.random.default_rng(seed).integers(0, 2, size=(runs, total, c.n.size), dtype=np.int8)
     loop = _orda_loop if orda else _sgd_loop
-    return loop(
-        problem.m,
-        problem.beta,
-        problem.sigma,
-        problem.guard,
-        c.n,
-        c.b,
-        lam,
-        steps,
-        etas,
-        runs,
-        np.random.default_rng(seed),
-    )
+    return loop(problem.m, problem.beta, problem.sigma, problem.guard, c.n, c.b, lam, steps, etas, draws)
 
 
-@numba.njit(nogil=True)
-def _subgradient(q, m, beta, scale, n, b, lam, rng):
-    weight = lam if np.dot(n, q) > b else 0.0
-    g = np.empty_like(q)
+@numba.njit(cache=True)
+def _inner(a, b):
+    total = 0.0
+    for j in range(a.size):
+        total += a[j] * b[j]
+    return total
+
+
+@numba.njit(cache=True)
+def _subgradient(g, q, m, beta, scale, n, b, lam, draw):
+    """Into g."""
+    weight = lam if _inner(n, q) > b else 0.0
     for j in range(q.size):
-        sign = 1.0 if rng.random() < 0.5 else -1.0
-        g[j] = beta * (q[j] - m[j]) + scale * sign + weight * n[j]
-    return g
+        g[j] = beta * (q[j] - m[j]) + scale * (2.0 * draw[j] - 1.0) + weight * n[j]
 
 
-@numba.njit(nogil=True)
-def _guarded(x, guard):
-    norm = math.sqrt(np.dot(x, x))
-    return x * (guard / norm) if norm > guard else x
+@numba.njit(cache=True)
+def _into_ball(x, radius):
+    norm = math.sqrt(_inner(x, x))
+    if norm > radius:
+        x *= radius / norm
 
 
-@numba.njit(nogil=True)
-def _sgd_loop(m, beta, sigma, guard, n, b, lam, steps, etas, runs, rng):
-    ends, scale = np.zeros((steps.size, runs, m.size)), sigma / math.sqrt(m.size)
-    for r in range(runs):
-        x = np.zeros(m.size)
+@numba.njit(cache=True)
+def _sgd_loop(m, beta, sigma, guard, n, b, lam, steps, etas, draws):
+    d, scale = m.size, sigma / math.sqrt(m.size)
+    ends, g = np.zeros((steps.size, len(draws), d)), np.zeros(d)
+    for r in range(len(draws)):
+        x, i = np.zeros(d), 0
         for k in range(steps.size):
-            total = np.zeros(m.size)
+            total = np.zeros(d)
             for _ in range(steps[k]):
-                total += x
-                x = _guarded(x - etas[k] * _subgradient(x, m, beta, scale, n, b, lam, rng), guard)
+                _subgradient(g, x, m, beta, scale, n, b, lam, draws[r, i])
+                i += 1
+                for j in range(d):
+                    total[j] += x[j]
+                    x[j] -= etas[k] * g[j]
+                _into_ball(x, guard)
             x = total / steps[k]
-            x = x - max(np.dot(n, x) - b, 0.0) * n
+            x -= max(_inner(n, x) - b, 0.0) * n
             ends[k, r] = x
     return ends
 
 
-@numba.njit(nogil=True)
-def _orda_loop(m, beta, sigma, guard, n, b, lam, steps, etas, runs, rng):
-    ends, scale = np.zeros((steps.size, runs, m.size)), sigma / math.sqrt(m.size)
-    for r in range(runs):
-        x = np.zeros(m.size)
+@numba.njit(cache=True)
+def _orda_loop(m, beta, sigma, guard, n, b, lam, steps, etas, draws):
+    d, scale = m.size, sigma / math.sqrt(m.size)
+    ends, g, u = np.zeros((steps.size, len(draws), d)), np.zeros(d), np.zeros(d)
+    for r in range(len(draws)):
+        x, i = np.zeros(d), 0
         for k in range(steps.size):
-            start, z, weighted = x, x, np.zeros(m.size)
+            start, z, weighted = x.copy(), x.copy(), np.zeros(d)
             for t in range(1, steps[k] + 2):
-                u = (1 - 2.0 / (t + 1)) * x + 2.0 / (t + 1) * z
-                g = _subgradient(u, m, beta, scale, n, b, lam, rng)
-                weighted += g * t / 2
-                z = _guarded(start - weighted * etas[k] / (t + 1) ** 1.5, guard)
-                x = _guarded(u - g * etas[k] / t**1.5, guard)
-            x = x - max(np.dot(n, x) - b, 0.0) * n
+                theta, near, far = 2.0 / (t + 1), etas[k] / t**1.5, etas[k] / (t + 1) ** 1.5
+                for j in range(d):
+                    u[j] = (1 - theta) * x[j] + theta * z[j]
+                _subgradient(g, u, m, beta, scale, n, b, lam, draws[r, i])
+                i += 1
+                for j in range(d):
+                    weighted[j] += g[j] * t / 2
+                    z[j] = start[j] - far * weighted[j]
+                    x[j] = u[j] - near * g[j]
+                _into_ball(z, guard)
+                _into_ball(x, guard)
+            x -= max(_inner(n, x) - b, 0.0) * n
             ends[k, r] = x
     return ends
