@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from epro.losses.base import Loss
+from epro.protocols import Array
 
 
 class AbsoluteLink(NamedTuple):
@@ -41,5 +44,9 @@ class Absolute(Loss):
     sample_weight : array of shape (n,), optional
     """
 
+    nonnegative = True
     slope_bound = 1.0
     link: Any = AbsoluteLink()
+
+    def pieces(self) -> tuple[Array, Array, Array]:
+        return np.full_like(self.y, -1.0), np.full_like(self.y, 1.0), self.y

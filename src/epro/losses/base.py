@@ -9,6 +9,7 @@ import numpy as np
 
 from epro import atoms as atoms_of
 from epro.kernels import batch
+from epro.own_parts import ask
 from epro.protocols import Array
 from epro.validation import finite
 
@@ -38,6 +39,7 @@ class Loss:
     """The largest second derivative of loss(., y); None where there is none."""
     slope_bound: float | None = None
     """The largest slope in absolute value; None where slopes are unbounded."""
+    nonnegative: ClassVar[bool] = False  # whether loss(p, y) >= 0 is known for all p and y
     targets: ClassVar[str] = "any"  # or "signs": only -1 and 1
 
     def __init__(self, X: Any, y: Any, *, sample_weight: Any = None) -> None:
@@ -64,6 +66,10 @@ class Loss:
         """The largest slope over predictions in [-p_max, p_max] and targets in [-y_max, y_max]."""
         return self.slope_bound
 
+    def pieces(self) -> tuple[Array, Array, Array] | None:
+        """(low, high, kink) per row, where the loss is max over s in [low, high] of s (p - kink); None elsewhere."""
+        return None
+
     # -- sums over the data
 
     @property
@@ -83,11 +89,11 @@ class Loss:
 
     def value(self, x: Array) -> float:
         """f(x)"""
-        return self.mean_loss(self.atoms.predictions(x))
+        return self.mean_loss(self.atoms.predictions(self._point(x)))
 
     def subgradient(self, x: Array) -> Array:
         """A subgradient of f at x (the gradient where f is smooth)."""
-        return self.atoms.adjoint(self.slopes(self.atoms.predictions(x)))
+        return self.atoms.adjoint(self.slopes(self.atoms.predictions(self._point(x))))
 
     def mean_loss(self, p: Array) -> float:
         """(1/n) sum_i w_i loss(p_i, y_i)"""
@@ -96,7 +102,8 @@ class Loss:
 
     def slopes(self, p: Array) -> Array:
         """w_i loss'(p_i, y_i) / n"""
-        return batch.call(batch.slopes, self.link, p, self.y, self.weights, records=(self.link,)) / self.dtype.type(self.n)
+        out = batch.call(batch.slopes, self.link, p, self.y, self.weights, records=(self.link,))
+        return out / self.dtype.type(self.n)
 
     def curvatures(self, p: Array) -> Array:
         """w_i loss''(p_i, y_i) / n"""
@@ -113,6 +120,12 @@ class Loss:
         return float(np.sqrt((self.row_norms2 * np.asarray(self.weights, float) ** 2).max()))
 
     # -- checks
+
+    def _point(self, x: Any) -> Array:
+        x = np.asarray(x, dtype=self.dtype)
+        if x.shape != self.shape:
+            raise ValueError(f"{type(self).__name__}: x has shape {x.shape}, expected {self.shape}")
+        return x
 
     def _targets(self, y: Any) -> Array:
         name = type(self).__name__
@@ -145,15 +158,15 @@ class PythonLink(NamedTuple):
     owner: Any
 
     def loss(self, p: float, y: float) -> float:
-        return float(self.owner.loss(p, y))
+        return ask(self.owner, "loss", p, y)
 
     def slope(self, p: float, y: float) -> float:
-        return float(self.owner.slope(p, y))
+        return ask(self.owner, "slope", p, y)
 
     def implicit(self, p: float, y: float, step: float) -> float:
         """Bisection on s -> slope(p - step*s) - s, which falls; s lies between the slope at p and zero."""
         if hasattr(self.owner, "implicit"):
-            return float(self.owner.implicit(p, y, step))
+            return ask(self.owner, "implicit", p, y, step)
         explicit = self.slope(p, y)
         low, high = min(explicit, self.slope(p - step * explicit, y)), max(explicit, self.slope(p - step * explicit, y))
         for _ in range(60):
@@ -166,6 +179,6 @@ class PythonLink(NamedTuple):
 
     def curvature(self, p: float, y: float) -> float:
         if hasattr(self.owner, "curvature"):
-            return float(self.owner.curvature(p, y))
+            return ask(self.owner, "curvature", p, y)
         h = 1e-5 * max(1.0, abs(p))
         return max(0.0, (self.slope(p + h, y) - self.slope(p - h, y)) / (2 * h))

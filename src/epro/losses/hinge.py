@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from epro.losses.base import Loss
+from epro.protocols import Array
 
 
 class HingeLink(NamedTuple):
@@ -41,6 +44,10 @@ class Hinge(Loss):
     sample_weight : array of shape (n,), optional
     """
 
+    nonnegative = True
     slope_bound = 1.0
     targets = "signs"
     link: Any = HingeLink()
+
+    def pieces(self) -> tuple[Array, Array, Array]:
+        return np.minimum(-self.y, 0.0), np.maximum(-self.y, 0.0), self.link.margin / self.y

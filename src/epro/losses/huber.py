@@ -40,6 +40,7 @@ class Huber(Loss):
     sample_weight : array of shape (n,), optional
     """
 
+    nonnegative = True
     smoothness = 1.0
 
     def __init__(self, X: Any, y: Any, delta: float = 1.0, *, sample_weight: Any = None) -> None:

@@ -61,6 +61,7 @@ class Logistic(Loss):
     sample_weight : array of shape (n,), optional
     """
 
+    nonnegative = True
     smoothness = 0.25
     slope_bound = 1.0
     targets = "signs"

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from epro.losses.base import Loss
+from epro.protocols import Array
 
 
 class QuantileLink(NamedTuple):
@@ -43,6 +46,8 @@ class Quantile(Loss):
     sample_weight : array of shape (n,), optional
     """
 
+    nonnegative = True
+
     def __init__(self, X: Any, y: Any, quantile: float = 0.5, *, sample_weight: Any = None) -> None:
         if not 0.0 < quantile < 1.0:
             raise ValueError(f"Quantile: quantile must lie strictly between 0 and 1, got {quantile}")
@@ -53,3 +58,6 @@ class Quantile(Loss):
     @property
     def link(self) -> QuantileLink:
         return QuantileLink(self.quantile)
+
+    def pieces(self) -> tuple[Array, Array, Array]:
+        return np.full_like(self.y, -self.quantile), np.full_like(self.y, 1.0 - self.quantile), self.y

@@ -43,6 +43,7 @@ class Squared(Loss):
     2.5
     """
 
+    nonnegative = True
     smoothness = 1.0
     link: Any = SquaredLink()
 

@@ -37,6 +37,7 @@ class SquaredHinge(Loss):
     sample_weight : array of shape (n,), optional
     """
 
+    nonnegative = True
     smoothness = 2.0
     targets = "signs"
     link: Any = SquaredHingeLink()

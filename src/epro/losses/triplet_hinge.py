@@ -26,6 +26,7 @@ class TripletHinge(Loss):
     sample_weight : array of shape (N,), optional
     """
 
+    nonnegative = True
     slope_bound = 1.0
 
     def __init__(self, X: Any, triplets: Any, margin: float = 1.0, *, sample_weight: Any = None) -> None:
