@@ -17,6 +17,7 @@ from epro.constraints.base import Counted, PythonConstraint
 from epro.kernels.orda import orda_steps
 from epro.kernels.records import compilable
 from epro.kernels.sgd import Parts, batch_gradient, sgd_steps
+from epro.own_parts import ask
 from epro.penalties import NoPenalty
 from epro.problem import Problem
 from epro.protocols import Array, Index
@@ -52,8 +53,11 @@ class Oracles:
         self.everywhere = Everywhere().record(shape, dtype)
         self.clock = Stopwatch()
         self._seconds_per_step = 0.0
+        self._compiled: set[Any] = set()
         if engine == "compiled" and not compilable(self.parts):
-            raise ValueError("engine='compiled' needs built-in parts (or NamedTuple records of your own), but a part is plain Python")
+            raise ValueError(
+                "engine='compiled' needs built-in parts (or NamedTuple records of your own), but a part is plain Python"
+            )
 
     # -- counts
 
@@ -72,18 +76,26 @@ class Oracles:
     def project(self, x: Array) -> Array:
         """The nearest feasible point."""
         self.counts[1] += 1
-        return np.ascontiguousarray(self.problem.constraint.project(x), dtype=x.dtype)
+        p = ask(self.problem.constraint, "project", self.finite(x), shape=x.shape)
+        return np.ascontiguousarray(p, dtype=x.dtype)
+
+    def finite(self, x: Array, step_size: float = np.nan) -> Array:
+        """x itself; `Diverged` where it is not finite."""
+        if not np.isfinite(x).all():
+            size = "" if np.isnan(step_size) else f" of {step_size:.3g}"
+            raise Diverged(f"a step size{size} made the iterates overflow")
+        return x
 
     def violation(self, x: Array) -> float:
         """c(x)"""
         self.counts[0] += 1
-        return float(self.problem.constraint.value(x))
+        return self.problem.violation(x)
 
     def epoch(self, x: Array, epoch: Epoch, penalty: Any, move: Any, domain: Any = None, batch: int = 1) -> Array:
         """One epoch of stochastic steps from x; the average of its points x_1 .. x_T."""
         x, total = x.copy(), np.zeros_like(x)
         self.steps(x, total, epoch.step_sizes(), penalty, move, domain, batch)
-        return total / x.dtype.type(epoch.steps)
+        return self.finite(total / x.dtype.type(epoch.steps), float(np.max(epoch.step_size)))
 
     def steps(
         self, x: Array, total: Array, etas: Array, penalty: Any, move: Any, domain: Any = None, batch: int = 1
@@ -92,27 +104,30 @@ class Oracles:
         parts = self.parts._replace(constraint=self.everywhere) if isinstance(penalty, NoPenalty) else self.parts
         domain = self.everywhere if domain is None else domain
         kernel = self._engine(sgd_steps, parts, penalty, domain, move)
+        nothing = np.empty((0, batch), np.int64), etas[:0]
+        self._warm_up(kernel, parts, penalty, domain, move, x, total, self.work, *nothing)
         for draws, etas_part in self._chunks(etas, batch):
             kernel(parts, penalty, domain, move, x, total, self.work, draws, etas_part)
-            if not np.isfinite(x).all():
-                raise Diverged(f"a step size of {etas_part[-1]:.3g} made the iterates overflow")
+            self.finite(x, etas_part[-1])
 
     def orda(self, x1: Array, steps: int, eta: float, lam: float, query_u: bool, batch: int = 1) -> Array:
         """Algorithm 2: ``steps`` iterations of ORDA from x1; its last point."""
         x, z, dual = x1.copy(), x1.copy(), np.zeros_like(x1)
         kernel = self._engine(orda_steps, self.parts)
-        t0 = 1
+        t0, nothing = 1, np.empty((0, batch), np.int64)
+        self._warm_up(kernel, self.parts, lam, eta, query_u, t0, x1, x, z, dual, self.work, nothing)
         for draws, _ in self._chunks(np.empty(steps), batch):
             kernel(self.parts, lam, eta, query_u, t0, x1, x, z, dual, self.work, draws)
             t0 += len(draws)
-            if not np.isfinite(x).all():
-                raise Diverged(f"a step size of {eta:.3g} made the iterates overflow")
+            self.finite(x, eta)
         return x
 
     def every_step(self) -> Any:
         """The constraint as a domain to project on at every step."""
         record = self.constraint.inner_record
-        return self.constraint if hasattr(record, "project") else Counted(PythonConstraint(self.problem.constraint), self.counts)
+        if hasattr(record, "project"):
+            return self.constraint
+        return Counted(PythonConstraint(self.problem.constraint), self.counts)
 
     def ball(self, radius: float | None) -> Any:
         """A ball around the origin as a domain for every step; everywhere, where the radius is not finite."""
@@ -129,6 +144,7 @@ class Oracles:
         p, slopes = np.empty(rows.size, x.dtype), np.empty(rows.size, x.dtype)
         kernel = self._engine(batch_gradient, self.parts)
         out = np.zeros_like(x)
+        self._warm_up(kernel, self.parts, rows[:0], x, p[:0], slopes[:0], out)
         kernel(self.parts, rows, x, p, slopes, out)
         return out
 
@@ -142,6 +158,14 @@ class Oracles:
         if self.engine != "python" and all(compilable(record) for record in records):
             return kernel
         return getattr(kernel, "py_func", kernel)
+
+    def _warm_up(self, kernel: Any, *arguments: Any) -> None:
+        """Compiles a kernel, by a call with no steps, while the clock stands still."""
+        key = (kernel, *map(type, arguments[:4]))
+        if key not in self._compiled:
+            with self.clock.paused():
+                kernel(*arguments)
+            self._compiled.add(key)
 
     def _chunks(self, etas: Array, batch: int) -> Iterator[tuple[Index, Array]]:
         """Draws, in blocks of fixed size, cut into kernel calls of about `CHUNK_SECONDS`."""
@@ -162,6 +186,10 @@ class Stopwatch:
     """Seconds in the method; stops while results are evaluated for the history."""
 
     def __init__(self, elapsed: float = 0.0) -> None:
+        self._elapsed, self._started = elapsed, time.perf_counter()
+
+    def restart(self, elapsed: float) -> None:
+        """Goes on from so many seconds."""
         self._elapsed, self._started = elapsed, time.perf_counter()
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 
 from epro.constraints import as_constraint
 from epro.losses.base import Loss
+from epro.own_parts import ask
 from epro.protocols import Array
 from epro.regularizers import as_regularizer
 
@@ -45,7 +46,8 @@ class Problem:
 
     def __post_init__(self) -> None:
         if not isinstance(self.loss, Loss):
-            raise TypeError(f"Problem: loss must be an epro loss such as losses.Squared(X, y), got {type(self.loss).__name__}")
+            found = type(self.loss).__name__
+            raise TypeError(f"Problem: loss must be an epro loss such as losses.Squared(X, y), got {found}")
         regularizer = as_regularizer(self.regularizer)
         regularizer.check(self.shape)
         object.__setattr__(self, "regularizer", regularizer)
@@ -74,20 +76,23 @@ class Problem:
     def value(self, x: Array) -> float:
         """f(x) + g(x)"""
         x = self.point(x)
-        return self.loss.value(x) + self.regularizer.value(x)
+        return self.loss.value(x) + ask(self.regularizer, "value", x)
 
     def gradient(self, x: Array) -> Array:
         """A subgradient of f + g at x (the gradient where they are smooth)."""
         x = self.point(x)
-        return self.loss.subgradient(x) + self.regularizer.subgradient(x)
+        return self.loss.subgradient(x) + ask(self.regularizer, "subgradient", x, shape=self.shape)
 
     def violation(self, x: Array) -> float:
         """c(x): at most zero where x is feasible."""
-        return float(self.constraint.value(self.point(x)))
+        return ask(self.constraint, "value", self.point(x))
 
     def point(self, x: Any, name: str = "x") -> Array:
         """x as a contiguous array of the problem's shape and dtype; an error where it cannot be one."""
-        x = np.ascontiguousarray(x, dtype=self.dtype)
+        try:
+            x = np.ascontiguousarray(x, dtype=self.dtype)
+        except (TypeError, ValueError):
+            raise TypeError(f"{name} must be an array of numbers of shape {self.shape}, got {x!r}") from None
         if x.shape != self.shape:
             raise ValueError(f"{name} has shape {x.shape}, expected {self.shape}")
         return x

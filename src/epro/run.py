@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,68 +31,95 @@ class Budget:
 
 
 class Run:
-    """One run of a solver on a problem, from a state."""
+    """One run of a solver on a problem, from a state.
 
-    def __init__(self, solver: Solver, oracles: Oracles, state: State, budget: Budget, callbacks: Sequence[Callback]) -> None:
+    A callback may have, beside the call itself, two methods: ``attach(run)`` is called before the first epoch, and
+    ``close()`` after the last one.
+    """
+
+    def __init__(
+        self, solver: Solver, oracles: Oracles, state: State, budget: Budget, callbacks: Sequence[Callback] = ()
+    ) -> None:
         self.solver, self.oracles, self.problem, self.budget = solver, oracles, oracles.problem, budget
         self.callbacks, self.state, self.x0 = callbacks, state, state.x
         self.history = History()
         self.bound, self.certificate_projections = -np.inf, 0
-        self._evaluated = self._certified = -self.problem.n
+        self.evaluated = self.certified = -self.problem.n  # steps at which the last full pass was spent
 
     def __call__(self) -> Result:
         status, detail = Status.MAX_STEPS, ""
         try:
+            for callback in self.callbacks:
+                getattr(callback, "attach", lambda run: None)(self)
             with np.errstate(all="ignore"):  # overflow is found by looking at x, and reported as a status
-                for state in self.solver.states(self.oracles, self.state, self.budget.max_steps):
-                    self.state = state
-                    self._record(state)
-                    ended = self._ended(state)
-                    if ended is not None:
-                        status = ended
-                        break
-            detail = self.state.done
-            if detail and status is Status.MAX_STEPS:
-                status = Status.STALLED
+                status, detail = self._loop()
+                self._finish()
         except Diverged as why:
-            status, detail = Status.DIVERGED, f"In epoch {self.state.epoch + 1} {why}; take a smaller step size, or robust=True."
+            status = Status.DIVERGED
+            detail = f"In epoch {self.state.epoch + 1} {why}; take a smaller step size, or EproSGD(robust=True)."
         except KeyboardInterrupt:
-            status = Status.INTERRUPTED
+            status = self._interrupted()
         finally:
             for callback in self.callbacks:
                 getattr(callback, "close", lambda: None)()
-        return self._result(status, detail)
+        with np.errstate(all="ignore"):
+            return self._result(status, detail)
+
+    def _loop(self) -> tuple[Status, str]:
+        for state in self.solver.states(self.oracles, self.state, self.budget.max_steps):
+            self.state = state
+            self._record(state)
+            ended = self._ended(state)
+            if ended is not None:
+                return ended, ""
+        return (Status.STALLED if self.state.done else Status.MAX_STEPS), self.state.done
+
+    def _finish(self) -> None:
+        """What the method does once at the end goes into the last row of the history."""
+        before = self.state
+        self.state = self.solver.finish(self.oracles, before)
+        if self.state is not before and self.history:
+            self.history[-1] |= {"projections": self.oracles.n_projections, "seconds": self.oracles.clock.seconds}
+
+    def _interrupted(self) -> Status:
+        try:  # one more projection, where the method projects only at its end
+            with np.errstate(all="ignore"):
+                self._finish()
+        except (KeyboardInterrupt, Diverged):
+            pass
+        return Status.INTERRUPTED
 
     # -- after each epoch
 
     def _record(self, state: State) -> None:
-        seconds = self.oracles.clock.seconds
-        with self.oracles.clock.paused():
-            fun = state.fun
-            if np.isnan(fun) and self._affordable(state.steps, "_evaluated"):
-                fun = self.problem.value(state.x)
-            self.bound = max(self.bound, state.lower_bound)
-            if self._wants_certificate(state):
-                self.bound = max(self.bound, lower_bound(self.problem, state.x, self._certificate_project))
+        seconds, fun = self.oracles.clock.seconds, np.nan
+        if state.answer:
+            with self.oracles.clock.paused():
+                fun = state.fun
+                if np.isnan(fun) and self._affordable(state.steps):
+                    fun = self.problem.value(state.x)
+                self.bound = max(self.bound, state.lower_bound)
+                if self._wants_certificate(state):
+                    self.bound = max(self.bound, lower_bound(self.problem, state.x, self._certificate_project))
         self.history.append({
             "epoch": state.epoch, "steps": state.steps, "projections": self.oracles.n_projections, "seconds": seconds,
-            "fun": fun, "gap": fun - self.bound, "violation": state.violation, "lam": state.lam, "step_size": state.step_size,
+            "fun": fun, "gap": gap_of(fun, self.bound), "violation": state.violation, "lam": state.lam,
+            "step_size": state.step_size,
         })  # fmt: skip
 
-    def _affordable(self, steps: int, last: str) -> bool:
+    def _affordable(self, steps: int) -> bool:
         """Whether a pass over the data may be spent: it is cheap, or as many steps were taken since the last one."""
-        atoms = self.problem.loss.atoms
-        size = sum(getattr(field, "size", 1) for field in atoms)
-        if size > CHEAP and steps - getattr(self, last) < self.problem.n:
+        size = sum(getattr(field, "size", 1) for field in self.problem.loss.atoms)
+        if size > CHEAP and steps - self.evaluated < self.problem.n:
             return False
-        setattr(self, last, steps)
+        self.evaluated = steps
         return True
 
     def _wants_certificate(self, state: State) -> bool:
         """A certificate costs a gradient and a projection: at most one for every two passes of steps."""
-        if self.budget.tol <= 0 or self.solver.certifies or state.steps - self._certified < 2 * self.problem.n:
+        if self.budget.tol <= 0 or self.solver.certifies or state.steps - self.certified < 2 * self.problem.n:
             return False
-        self._certified = state.steps
+        self.certified = state.steps
         return True
 
     def _certificate_project(self, x: Array) -> Array:
@@ -99,33 +127,62 @@ class Run:
         return self.problem.constraint.project(x)
 
     def _ended(self, state: State) -> Status | None:
-        fun = self.history[-1]["fun"]
-        if fun - self.bound <= self.budget.tol * max(1.0, abs(fun)):
+        if self._proven(self.history[-1]["fun"]):
             return Status.CONVERGED
         if any([callback(self.problem, state) for callback in self.callbacks]):
             return Status.STOPPED
         return Status.TIME_LIMIT if self.oracles.clock.seconds > self.budget.seconds else None
 
+    def _proven(self, fun: float) -> bool:
+        small = gap_of(fun, self.bound) <= self.budget.tol * max(1.0, abs(fun))
+        return bool(small and np.isfinite(fun) and self.budget.tol > 0)
+
     # -- at the end
 
     def _result(self, status: Status, detail: str) -> Result:
-        seconds, state, problem = self.oracles.clock.seconds, self.state, self.problem
-        fun = problem.value(state.x)
-        if status is not Status.CONVERGED and status is not Status.INTERRUPTED:
+        seconds, problem, T = self.oracles.clock.seconds, self.problem, self.budget.max_steps
+        self._make_feasible()
+        state, fun = self.state, problem.value(self.state.x)
+        if status not in (Status.CONVERGED, Status.INTERRUPTED) and np.isfinite(fun):
             self.bound = max(self.bound, lower_bound(problem, state.x, self._certificate_project))
-        gap = fun - self.bound
-        if gap <= self.budget.tol * max(1.0, abs(fun)) and status in (Status.MAX_STEPS, Status.STALLED):
+        if not np.isfinite(fun):
+            status, detail = Status.DIVERGED, f"The objective is {fun}."
+        if self._proven(fun) and status in (Status.MAX_STEPS, Status.STALLED):
             status = Status.CONVERGED
-        estimates = self.solver.estimates(problem, self.x0, self.budget.max_steps)
+        violation = problem.violation(state.x)
+        if status is Status.CONVERGED and not violation <= feasible_up_to(state.x):
+            status, detail = Status.STALLED, f"The projection leaves a violation of {violation:.3g}."
+        gap = gap_of(fun, self.bound)
+        if self.history:
+            self.history[-1] |= {"fun": fun, "gap": gap}
         return Result(
             x=state.x, fun=fun, success=status is Status.CONVERGED, status=status,
-            message=" ".join(part for part in (status.sentence, detail) if part), gap=gap, lower_bound=self.bound,
-            violation=problem.violation(state.x), n_steps=state.steps, n_epochs=state.epoch,
+            message=" ".join(part for part in (status.sentence, detail) if part), gap=gap,
+            lower_bound=min(self.bound, fun), violation=violation, n_steps=state.steps, n_epochs=state.epoch,
             n_projections=self.oracles.n_projections, n_cuts=self.oracles.n_cuts,
             n_certificate_projections=self.certificate_projections, seconds=seconds, history=self.history,
-            guarantee=self.solver.guarantee(problem, self.x0, self.budget.max_steps), method=self.solver.name,
-            estimates=estimates,
+            guarantee=self.solver.guarantee(problem, self.x0, T), method=self.solver.name,
+            estimates=self.solver.estimates(problem, self.x0, T),
         )  # fmt: skip
+
+    def _make_feasible(self) -> None:
+        """Averages of feasible points, or a projection in single precision, may leave rounding: project once more."""
+        x = self.state.x
+        if self.problem.violation(x) > feasible_up_to(x):
+            again = self.problem.point(self._certificate_project(x))
+            if self.problem.violation(again) < self.problem.violation(x):
+                self.state = dataclasses.replace(self.state, x=again, fun=np.nan)
+
+
+def gap_of(fun: float, bound: float) -> float:
+    """fun - bound; never negative, since a bound above fun is rounding."""
+    return max(fun - bound, 0.0) if fun > -np.inf else np.nan
+
+
+def feasible_up_to(x: Array) -> float:
+    """The violation that rounding explains: 1e-9 relative to x in double precision."""
+    unit = 1e-9 if x.dtype == np.float64 else 1e3 * float(np.finfo(x.dtype).eps)
+    return unit * max(1.0, float(np.abs(x).max(initial=0.0)))
 
 
 def feasible_start(problem: Problem, x0: Any) -> Array:

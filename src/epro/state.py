@@ -23,6 +23,7 @@ class State:
     lower_bound: float = -np.inf  # of the optimal value, where the method knows one
     fun: float = np.nan  # f + g at x, where the method knows it
     memory: dict[str, Any] = field(default_factory=dict)  # what else the method needs to continue: arrays and numbers
+    answer: bool = True  # whether x is the method's answer so far (False: a look at a run that projects at its end)
     done: str = ""  # a reason, where the method cannot go on
 
     def after(self, x: Array, steps: int, **known: Any) -> State:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from epro.own_parts import ask
 from epro.protocols import Array
 
 Shape = tuple[int, ...]
@@ -158,8 +159,8 @@ class PythonConstraint(NamedTuple):
     constraint: Any
 
     def cut(self, x: Array, work: Array) -> float:
-        work[...] = self.constraint.subgradient(x)
-        return float(self.constraint.value(x))
+        work[...] = ask(self.constraint, "subgradient", x, shape=x.shape)
+        return ask(self.constraint, "value", x)
 
     def descend(self, work: Array, s: float, x: Array) -> None:
         x -= s * work
@@ -171,7 +172,7 @@ class PythonConstraint(NamedTuple):
         return float(np.vdot(work, work))
 
     def project(self, x: Array) -> None:
-        x[...] = self.constraint.project(x)
+        x[...] = ask(self.constraint, "project", x, shape=x.shape)
 
 
 class Counted(NamedTuple):

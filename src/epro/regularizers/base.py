@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from epro.own_parts import ask
 from epro.protocols import Array
 from epro.regularizers.separable import Separable
 
@@ -94,7 +95,8 @@ class Sum(Regularizer):
     def __init__(self, *parts: Regularizer) -> None:
         for part in parts:
             if type(part).value is not Regularizer.value:
-                raise TypeError(f"{type(part).__name__} is written in Python and cannot be added; write one class for the sum")
+                name = type(part).__name__
+                raise TypeError(f"{name} is written in Python and cannot be added; write one class for the sum")
         self.parts = tuple(piece for part in parts for piece in (part.parts if isinstance(part, Sum) else (part,)))
         self.ridge = sum(part.ridge for part in self.parts)
         self.l1 = sum(part.l1 for part in self.parts)
@@ -112,13 +114,13 @@ class PythonRegularizer(NamedTuple):
     owner: Any
 
     def value(self, x: Array) -> float:
-        return float(self.owner.value(x))
+        return ask(self.owner, "value", x)
 
     def forward(self, x: Array, step: float) -> None:
-        x -= step * self.owner.subgradient(x)
+        x -= step * ask(self.owner, "subgradient", x, shape=x.shape)
 
     def prox(self, x: Array, step: float) -> None:
-        x[...] = self.owner.prox(x, step)
+        x[...] = ask(self.owner, "prox", x, step, shape=x.shape)
 
 
 def as_regularizer(part: Any) -> Regularizer:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
+import difflib
+import math
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from epro.oracles import Oracles
 from epro.problem import Problem
+from epro.schedules import count
 from epro.solvers.plans import NoGuarantee
 from epro.state import State
+from epro.validation import positive
+
+POSITIVE = ("lam", "gamma", "eta", "eta0", "eta1", "smoothness")  # options that are positive numbers
+WHOLE = ("t1", "batch", "inner")  # options that are whole numbers of at least one
 
 
 class Solver:
@@ -16,16 +24,44 @@ class Solver:
 
     A subclass is a frozen dataclass with the method's options and one generator, `states`. It must be able to start
     from any state that it yielded, since that is how a run is resumed: what it needs beyond x, it keeps in
-    ``state.memory``.
+    ``state.memory``. Options named as in `POSITIVE` and `WHOLE` are checked here.
     """
 
     name: ClassVar[str]
     passes: ClassVar[int] = 50  # default budget, in passes over the data
     certifies: ClassVar[bool] = False  # whether its states bring a lower bound
 
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        known = [field.name for field in dataclasses.fields(cls)] if dataclasses.is_dataclass(cls) else []
+        for name in options:
+            if name not in known:
+                close = difflib.get_close_matches(name, known, 1)
+                hint = f"; did you mean {close[0]}?" if close else ""
+                listed = ", ".join(known) or "none"
+                raise TypeError(f"{cls.__name__} has no option {name!r}{hint} (its options: {listed})")
+        return super().__new__(cls)
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]  # subclasses are dataclasses
+            value, name = getattr(self, field.name), f"{type(self).__name__}: {field.name}"
+            if value is None and field.default is None:
+                continue
+            if field.name in POSITIVE and not (value == math.inf and self.takes_infinite(field.name)):
+                object.__setattr__(self, field.name, positive(value, name))
+            elif field.name in WHOLE:
+                object.__setattr__(self, field.name, count(value, name))
+
+    def takes_infinite(self, option: str) -> bool:
+        """Whether an option may be infinite."""
+        return False
+
     def states(self, oracles: Oracles, state: State, T: int) -> Iterator[State]:
         """The states at the ends of the epochs that complete within T stochastic gradients."""
         raise NotImplementedError
+
+    def finish(self, oracles: Oracles, state: State) -> State:
+        """The last state made an answer, whether the run completed or was stopped early."""
+        return state
 
     def check(self, problem: Problem) -> None:
         """Raises, naming the missing piece, where the method cannot solve the problem."""

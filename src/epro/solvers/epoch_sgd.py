@@ -42,7 +42,9 @@ class EpochSGD(Solver):
             if k <= state.epoch:
                 continue
             x = oracles.epoch(state.x, epoch, NoPenalty(), Explicit(), oracles.every_step(), self.batch)
-            state = state.after(x, epoch.steps * self.batch, step_size=epoch.step_size, violation=oracles.problem.violation(x))
+            state = state.after(
+                x, epoch.steps * self.batch, step_size=epoch.step_size, violation=oracles.problem.violation(x)
+            )  # fmt: skip
             yield state
 
     def _start(self, problem: Problem, T: int) -> tuple[int, float, tuple[str, ...]]:
@@ -54,10 +56,13 @@ class EpochSGD(Solver):
         if problem.loss.slope_bound is not None or largest is None or largest <= beta:
             return self.t1, 1.0 / beta, sentences
         t1 = min(self.t1 * int(largest / beta), max(self.t1, T // self.batch // 15))
-        return t1, 1.0 / largest, (*sentences, f"eta1 = {1 / largest:.3g}, one over the largest row curvature, and t1 = {t1}")
+        sentence = f"eta1 = {1 / largest:.3g}, one over the largest row curvature, and t1 = {t1}"
+        return t1, 1.0 / largest, (*sentences, sentence)
 
     def guarantee(self, problem: Problem, x0: Array, T: int) -> Any:
-        return NoGuarantee("Epoch-SGD's bound 8 G1^2/(beta T) (see theory.epoch_sgd_bound) is not one of the paper's theorems")
+        return NoGuarantee(
+            "Epoch-SGD's bound 8 G1^2/(beta T) (see theory.epoch_sgd_bound) is not one of the paper's theorems"
+        )
 
     def estimates(self, problem: Problem, x0: Array, T: int) -> tuple[str, ...]:
         return self._start(problem, T)[2]

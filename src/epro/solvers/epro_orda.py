@@ -42,6 +42,7 @@ class EproORDA(Solver):
     name: ClassVar[str] = "epro-orda"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.query not in ("u", "x"):
             raise ValueError(f"EproORDA: query must be 'u' or 'x', got {self.query!r}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -30,7 +31,8 @@ class EproSGD(Solver):
     Parameters
     ----------
     lam : float, optional
-        Penalty weight (the paper's Lagrangian multiplier); above G1/rho in the theorem, any positive number in practice.
+        Penalty weight (the paper's Lagrangian multiplier); above G1/rho in the theorem, any positive number in
+        practice.
     eta1 : float, optional
         Step size of the first epoch.
     t1 : int, default 8
@@ -58,9 +60,17 @@ class EproSGD(Solver):
     guard: bool | None = None
     name: ClassVar[str] = "epro-sgd"
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.schedule is not None:
+            object.__setattr__(self, "schedule", Epochs.of(self.schedule))
+
+    def takes_infinite(self, option: str) -> bool:
+        return option == "lam" and self.robust
+
     def states(self, oracles: Oracles, state: State, T: int) -> Iterator[State]:
-        chosen = self.plan(oracles.problem, state.memory.get("x0", state.x), T)
         memory = {"x0": state.memory.get("x0", state.x)}
+        chosen = self.plan(oracles.problem, memory["x0"], T)
         penalty = ProxLinear(chosen.lam) if self.robust else Hinge(chosen.lam)
         move = Implicit() if self.robust else Proximal() if self.proximal else Explicit()
         domain = oracles.ball(chosen.guard)
@@ -92,3 +102,39 @@ class EproSGD(Solver):
 
     def estimates(self, problem: Problem, x0: Array, T: int) -> tuple[str, ...]:
         return self.plan(problem, x0, T).estimates
+
+
+class Epochs:
+    """A schedule that can be gone through many times, also where it came as a generator."""
+
+    def __init__(self, source: Iterator[Epoch]) -> None:
+        self.source, self.seen = source, list[Epoch]()
+
+    @classmethod
+    def of(cls, schedule: Any) -> Iterable[Epoch]:
+        """The schedule as something that starts anew whenever it is iterated."""
+        if isinstance(schedule, Epochs):
+            return schedule
+        try:
+            epochs = iter(schedule)
+        except TypeError:
+            raise TypeError(f"EproSGD: schedule must be an iterable of Epoch, got {schedule!r}") from None
+        return tuple(map(_an_epoch, epochs)) if epochs is not schedule else cls(epochs)
+
+    def __iter__(self) -> Iterator[Epoch]:
+        for k in itertools.count():
+            if k == len(self.seen):
+                for epoch in itertools.islice(self.source, 1):
+                    self.seen.append(_an_epoch(epoch))
+            if k == len(self.seen):
+                return
+            yield self.seen[k]
+
+    def __reduce__(self) -> Any:
+        raise TypeError("EproSGD: a schedule that is a generator cannot be pickled; pass a list of Epoch instead")
+
+
+def _an_epoch(epoch: Any) -> Epoch:
+    if not isinstance(epoch, Epoch):
+        raise TypeError(f"EproSGD: schedule must hold epro.schedules.Epoch(steps, step_size), got {epoch!r}")
+    return epoch

@@ -19,8 +19,8 @@ from epro.state import State
 class FrankWolfe(Solver):
     """x_{t+1} = x_t + gamma_t (s_t - x_t), s_t a feasible minimiser of <g_t, s>, gamma_t = 2/(t + 2).
 
-    The mini-batch grows as (t + 1)^2, so that the gradient's error falls with gamma_t; from n rows on, the full gradient
-    is used. Needs a smooth objective and a bounded set with a linear minimisation.
+    The mini-batch grows as (t + 1)^2, so that the gradient's error falls with gamma_t; from n rows on, the full
+    gradient is used. Needs a smooth objective and a bounded set with a linear minimisation.
 
     Parameters
     ----------

@@ -55,12 +55,14 @@ class OneProj(Solver):
         gamma = self.gamma or math.log(max(steps, 3)) / max(steps, 3)
         penalty = Softplus(self._plan(problem, x0, T).lam, gamma)
         beta, offset = self._rate(problem)
-        states = running_average(
+        return running_average(
             oracles, state, steps, lambda t: 1.0 / (beta * t + offset), penalty, Explicit(),
             oracles.ball(problem.constraint.radius_bound), batch=self.batch,
-            project=oracles.project if self.looks else lambda average: average,
+            project=oracles.project if self.looks else None,
         )  # fmt: skip
-        yield from states if self.looks else last_projected(oracles, states, state)
+
+    def finish(self, oracles: Oracles, state: State) -> State:
+        return state if self.looks else projected_average(oracles, state)
 
     def _plan(self, problem: Problem, x0: Array, T: int) -> Plan:
         return plan(problem, x0, T, theory.theorem1, lam=self.lam, eta1=None, t1=8, default_t1=8, guard=True)
@@ -75,12 +77,9 @@ class OneProj(Solver):
         return self._plan(problem, x0, T).estimates
 
 
-def last_projected(oracles: Oracles, states: Iterator[State], start: State) -> Iterator[State]:
-    """The last of some unprojected states, projected; the looks before it keep the feasible start as their point."""
-    last: State | None = None
-    for state in states:
-        if last is not None:
-            yield dataclasses.replace(last, x=start.x)
-        last = state
-    if last is not None:
-        yield dataclasses.replace(last, x=oracles.project(last.x))
+def projected_average(oracles: Oracles, state: State) -> State:
+    """The state with the projected average as its point (a run stopped early has one, too)."""
+    if state.answer:
+        return state
+    average = state.memory["total"] / state.x.dtype.type(state.memory["taken"])
+    return dataclasses.replace(state, x=oracles.project(average), answer=True)

@@ -14,7 +14,7 @@ from epro.moves import Explicit
 from epro.oracles import Oracles
 from epro.penalties import PrimalDual
 from epro.solvers.base import Solver
-from epro.solvers.oneproj import last_projected
+from epro.solvers.oneproj import projected_average
 from epro.solvers.plans import row_smoothness
 from epro.solvers.running import running_average
 from epro.state import State
@@ -48,9 +48,11 @@ class OneProjGeneral(Solver):
         eta = self.eta or min(gamma / (2 * G2**2), 1.0 / (row_smoothness(oracles.problem) or 1.0))
         multiplier = np.array(state.memory.get("multiplier", np.zeros(1)))
         state = dataclasses.replace(state, memory=state.memory | {"multiplier": multiplier})
-        states = running_average(
+        return running_average(
             oracles, state, steps, lambda t: np.full(t.size, eta), PrimalDual(multiplier, gamma), Explicit(),
             oracles.ball(oracles.problem.constraint.radius_bound), batch=self.batch,
-            project=oracles.project if self.looks else lambda average: average,
+            project=oracles.project if self.looks else None,
         )  # fmt: skip
-        yield from states if self.looks else last_projected(oracles, states, state)
+
+    def finish(self, oracles: Oracles, state: State) -> State:
+        return state if self.looks else projected_average(oracles, state)

@@ -1,7 +1,8 @@
 """What a solver takes where its user says nothing: a theorem's constants, or a named estimate.
 
 `plan` answers for the methods with a penalty weight. Where strong convexity, G1, G2 and rho are known (on a guard
-ball, where the feasible set is bounded), lam = 2 G1/rho, so mu = 2, and the theorem gives t1 and eta1. Where one is unknown:
+ball, where the feasible set is bounded), lam = 2 G1/rho, so mu = 2, and the theorem gives t1 and eta1. Where one is
+unknown:
 
 - lam is twice the norm of the gradient at the start over rho (erratum 5: the expected gradient is what matters), with
   rho = 1 where it is unknown;
@@ -106,7 +107,8 @@ def _g1(constants: theory.Constants) -> float:
 
 
 def _estimated(
-    problem: Problem, x0: Array, T: int, lam: float | None, eta1: float | None, t1: int, guard: float | None, reason: str
+    problem: Problem, x0: Array, T: int, lam: float | None, eta1: float | None, t1: int, guard: float | None,
+    reason: str,
 ) -> Plan:  # fmt: skip
     estimates: list[str] = []
     if lam is None:

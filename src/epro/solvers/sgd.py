@@ -40,7 +40,7 @@ class SGD(Solver):
         beta, offset, _ = self._steps(oracles.problem)
         return running_average(
             oracles, state, T // self.batch, lambda t: 1.0 / (beta * t + offset), NoPenalty(), Explicit(),
-            oracles.every_step(), batch=self.batch, project=lambda average: average,  # averages of feasible points are feasible
+            oracles.every_step(), batch=self.batch, project=lambda average: average,  # an average of feasible points
         )  # fmt: skip
 
     def _steps(self, problem: Problem) -> tuple[float, float, tuple[str, ...]]:
@@ -52,7 +52,8 @@ class SGD(Solver):
         if problem.loss.slope_bound is not None:
             return beta, 0.0, sentences
         offset = row_smoothness(problem) or 0.0
-        return beta, offset, (*sentences, f"eta_t = 1/(beta t + {offset:.3g}), the largest row curvature added, as slopes are unbounded")
+        sentence = f"eta_t = 1/(beta t + {offset:.3g}), the largest row curvature added, as slopes are unbounded"
+        return beta, offset, (*sentences, sentence)
 
     def estimates(self, problem: Problem, x0: Array, T: int) -> tuple[str, ...]:
         return self._steps(problem)[2]
