@@ -175,11 +175,16 @@ def _stream(path: Path, arrays: Any, dtype: Any, limit: int, base: int, progress
     data, indices, indptr, y = arrays
     chunk: _Chunk | None = None
     nonzeros = 0
-    indptr.append(np.zeros(1, np.int64))
-    with line_chunks(path) as chunks, Bar(f"Reading {path.name}", os.path.getsize(path), progress, "bytes") as bar:
+    size = os.path.getsize(path)
+    with line_chunks(path) as chunks, Bar(f"Reading {path.name}", size, progress, "bytes") as bar:
         for text, stop, done in chunks:
+            first = chunk is None
             chunk = chunk or _Chunk(path, stop, dtype, limit, base)
             rows, new = chunk.parse(text, stop)
+            if first:
+                for array, count in ((data, new), (indices, new), (indptr, rows + 1), (y, rows)):
+                    array.expect(int(1.02 * count * size / done))
+                indptr.append(np.zeros(1, np.int64))
             data.append(chunk.values[:new])
             indices.append(chunk.indices[:new])
             indptr.append(chunk.row_ends[:rows] + nonzeros)

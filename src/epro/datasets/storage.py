@@ -80,6 +80,9 @@ class Appended:
         description = {"descr": np.lib.format.dtype_to_descr(self.dtype), "fortran_order": False, "shape": (self.size,)}
         np.lib.format.write_array_header_1_0(self.file, description)
 
+    def expect(self, size: int) -> None:
+        """Nothing to do: files grow by themselves."""
+
     def append(self, values: Array) -> None:
         np.ascontiguousarray(values, dtype=self.dtype).tofile(self.file)
         self.size += len(values)
@@ -91,10 +94,14 @@ class Appended:
 
 
 class Grown:
-    """A vector in memory that grows at its end, by a quarter at a time."""
+    """A vector in memory that grows at its end, by a quarter at a time beyond what was expected."""
 
     def __init__(self, dtype: Any) -> None:
         self.values, self.size = np.empty(0, dtype), 0
+
+    def expect(self, size: int) -> None:
+        """Reserves room (which the system provides when it is written to)."""
+        self.values = np.empty(size, self.values.dtype)
 
     def append(self, values: Array) -> None:
         needed = self.size + len(values)
