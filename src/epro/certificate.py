@@ -4,8 +4,8 @@ Step 1, the loss. One pass gives an affine function below f (see `passes.tangent
 
     F* >= h + min over feasible z of <v, z - x> + g(z).
 
-Step 2, the minimum. With g(z) = (a/2) ||z||^2 + <t, |z|> + <s, z> and a > 0, the minimiser is a thresholded projection of
--(v + s)/a; `composite` solves it and says by how much it may miss. Without a ridge, the first of these that applies:
+Step 2, the minimum. With g(z) = (a/2) ||z||^2 + <t, |z|> + <s, z> and a > 0, the minimiser is a thresholded
+projection of -(v + s)/a; `composite` solves it and says by how much it may miss. Without a ridge, the best of:
 
 - f itself is strongly convex: least squares, with the smallest eigenvalue of its Gram matrix (`curvature`);
 - a linear minimisation over the set, for a compact one: the Frank-Wolfe gap;
@@ -13,13 +13,13 @@ Step 2, the minimum. With g(z) = (a/2) ||z||^2 + <t, |z|> + <s, z> and a > 0, th
   min <v, z> + g(z) >= min [<v, z> + g(z) + (m/2) ||z - x||^2] - (m/2) (R + ||x||)^2, again a thresholded projection;
 - losses and g are nonnegative: F* >= 0.
 
-Step 3, errors. p with ||p - P(z)|| <= e misses the least ||p - z||^2 / 2 by at most ||p - z|| e, and by at most e^2 where e
-was measured by duality (``Polyhedron.projection_error``: there ||p - z||^2/2 minus a dual value is e^2/2). A projection
-that ends slightly outside of the set by rounding is exact for a larger set, so its bound stays valid. Rounding in the sums over the
-data is allowed for by `ROUNDING` units in the last place of the largest terms.
+Step 3, errors. p with ||p - P(z)|| <= e misses the least ||p - z||^2 / 2 by at most ||p - z|| e, and by at most e^2
+where e was measured by duality (``Polyhedron.projection_error``: there ||p - z||^2/2 minus a dual value is e^2/2). A
+projection that ends slightly outside of the set by rounding is exact for a larger set, so its bound stays valid.
+Rounding in the sums over the data is allowed for by `ROUNDING`, relative to the largest terms.
 
-A nonsmooth loss. Beside its kinks the optimal slopes lie strictly inside the subdifferentials, and a tangent cannot
-know them. A proximal step of length mu on each row's loss reaches such slopes; the certificate tries several mu, and the
+A nonsmooth loss. At its kinks the optimal slopes lie strictly inside the subdifferentials, and a tangent cannot know
+them. A proximal step of length mu on each row's loss reaches such slopes; the certificate tries several mu, and the
 next one starts from the best.
 """
 
@@ -38,6 +38,7 @@ from epro.curvature import least_curvature, row_scale
 from epro.problem import Problem
 from epro.protocols import Array
 
+ROUNDS = 30  # projections at most, for one l1 term
 ROUNDING = 32 * np.finfo(np.float64).eps
 
 Project = Callable[[Array], Array]
@@ -65,6 +66,9 @@ class Model(NamedTuple):
     value: float
     p: Array
     normal: Array
+
+
+Bound = tuple[float, str, Model | None]  # a lower bound, its name, and the model that it comes from
 
 
 class Certifier:
@@ -122,7 +126,7 @@ class Certifier:
 
     # -- step 2
 
-    def _bound(self, t: passes.Tangent, fun: float) -> tuple[float, str, Model | None]:
+    def _bound(self, t: passes.Tangent, fun: float) -> Bound:
         g = self.problem.regularizer
         if not composite.separable(g, t.x.shape):
             return self._bound_of_ones_own(t, fun)
@@ -134,8 +138,8 @@ class Certifier:
             return start + model.value, "strong convexity of the ridge", model
         return self._without_ridge(t, c, start, tau, fun)
 
-    def _without_ridge(self, t: passes.Tangent, c: Array, start: float, tau: Any, fun: float) -> tuple[float, str, Model | None]:
-        found: list[tuple[float, str, Model | None]] = [(self._floor(), "nonnegative losses", None)]
+    def _without_ridge(self, t: passes.Tangent, c: Array, start: float, tau: Any, fun: float) -> Bound:
+        found: list[Bound] = [(self._floor(), "nonnegative losses", None)]
         curvature = least_curvature(self.problem.loss)
         if curvature > 0.0 and t.height == t.fun:
             model = self._solve(c, curvature, t.x, tau, t.x, fun - start)
@@ -164,7 +168,7 @@ class Certifier:
         assert best is not None
         return best
 
-    def _bound_of_ones_own(self, t: passes.Tangent, fun: float) -> tuple[float, str, Model | None]:
+    def _bound_of_ones_own(self, t: passes.Tangent, fun: float) -> Bound:
         """g in plain Python: its subgradient at x, with the strong convexity that it declares."""
         g = self.problem.regularizer
         c, start = t.slope + g.subgradient(t.x), t.height + float(g.value(t.x))
@@ -178,17 +182,16 @@ class Certifier:
 
         A tenth of the gap that is left is as exact as the thresholded projection needs to be.
         """
-        target, found, value = centre - c / a, None, 0.0
-        for _ in range(8):
-            allowed = 0.05 * max(gap - value, 1e-15) / a
-            u = self._u if found is None else found.u
-            found = composite.thresholded_projection(self._project, target, np.asarray(tau) / a, u, target=allowed)
-            move = found.p - centre
+        target, u, allowed = centre - c / a, self._u, 0.05 * max(gap, 1e-15) / a
+        while True:
+            found = composite.thresholded_projection(self._project, target, np.asarray(tau) / a, u, allowed, ROUNDS)
+            move, u = found.p - centre, found.u
             value = float(np.vdot(c, found.p - x)) + 0.5 * a * float(np.vdot(move, move))
             value += float(np.sum(tau * np.abs(found.p))) - a * found.gap
-            if a * found.gap <= 0.1 * (gap - value) or not np.any(tau):
-                break
-        self._u = found.u if np.any(tau) else None
+            if a * found.gap <= 0.1 * (gap - value) or found.gap > allowed:
+                break  # exact enough, or as exact as `ROUNDS` projections make it
+            allowed = 0.05 * max(gap - value, 1e-15) / a
+        self._u = u if np.any(tau) else None
         error = self._error(target - found.u, found.p)
         return Model(value - a * error, found.p, a * (target - found.u - found.p))
 
@@ -200,7 +203,7 @@ class Certifier:
         return float(np.linalg.norm(p - z)) * error
 
     def _vertex(self, c: Array, tau: Any) -> Array | None:
-        """The linear minimum, where it has a closed form (a linear program's answer is only as good as its tolerances)."""
+        """The linear minimum, where it has a closed form: a linear program's is only as good as its tolerances."""
         if np.any(tau) or isinstance(self.constraint, (Affine, Intersection, Polyhedron)):
             return None
         try:

@@ -117,7 +117,8 @@ def _alternated(problem: Problem, z: Array, step: float, project: Project, tol: 
         p = x + p - y
         new = project(y + q)
         q = y + q - new
-        if np.linalg.norm(new - x) <= tol * max(1.0, float(np.linalg.norm(new))) and np.linalg.norm(new - y) <= np.sqrt(tol):
+        settled = np.linalg.norm(new - x) <= tol * max(1.0, float(np.linalg.norm(new)))
+        if settled and np.linalg.norm(new - y) <= np.sqrt(tol):
             return new
         x = new
     return x

@@ -46,9 +46,8 @@ def _least_eigenvalue(loss: Loss) -> float:
     d = loss.shape[0]
     gram = np.zeros((d, d))
     for rows, part in blocks(loss.atoms):
-        matrix = part.matrix()
-        weighted = matrix.multiply(loss.weights[rows][:, None]) if hasattr(matrix, "multiply") else matrix * loss.weights[rows][:, None]
-        product = matrix.T @ weighted
+        matrix, weights = part.matrix(), loss.weights[rows][:, None]
+        product = matrix.T @ (matrix.multiply(weights) if hasattr(matrix, "multiply") else matrix * weights)
         gram += product.toarray() if hasattr(product, "toarray") else product
     eigenvalues = np.linalg.eigvalsh(gram / loss.n)
     return max(0.0, float(eigenvalues[0] - 1e-13 * d * abs(eigenvalues[-1])))

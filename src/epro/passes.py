@@ -69,8 +69,8 @@ def _widened(atoms: Any) -> Any:
 def tangent(loss: Loss, x: Array, mu: float = 0.0) -> Tangent:
     r"""An affine function below f, from one pass.
 
-    Any slopes s_i in the subdifferential of loss(., y_i) at any q_i give loss(p) >= loss(q_i) + s_i (p - q_i) for all p.
-    With mu = 0, q_i is the prediction and the function is the tangent at x. With mu > 0, s_i is the slope where a
+    Any slopes s_i in the subdifferential of loss(., y_i) at any q_i give loss(p) >= loss(q_i) + s_i (p - q_i) for all
+    p. With mu = 0, q_i is the prediction and the function is the tangent at x. With mu > 0, s_i is the slope where a
     proximal step of length mu from the prediction ends, the slope of the loss's Moreau envelope: beside a kink it takes
     the values in between, which an optimal set of slopes needs there.
     """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -22,7 +24,7 @@ def bounding_radius(constraint: Constraint, shape: Shape) -> float:
     return float(np.linalg.norm(np.maximum(np.abs(lower), np.abs(upper))))
 
 
-def bounding_box(A: sparse.csr_array, b: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
+def bounding_box(A: Any, b: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
     """Bounds on each coordinate that follow from A x <= b and from given bounds, one row at a time.
 
     a_j x_j <= b - sum over k != j of a_k x_k, where each of the others is at its least possible value.
