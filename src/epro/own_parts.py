@@ -24,7 +24,7 @@ def ask(owner: Any, verb: str, *arguments: Any, shape: tuple[int, ...] | None = 
             error.add_note(f"raised in {name}, a part of your own")
         raise
     try:
-        number = float(found) if shape is None else np.asarray(found, dtype=getattr(found, "dtype", float))
+        number: Any = float(found) if shape is None else np.asarray(found, dtype=getattr(found, "dtype", float))
     except (TypeError, ValueError):
         expected = "a number" if shape is None else f"an array of shape {shape}"
         raise TypeError(f"{name} must return {expected}, got {_shown(found)}") from None

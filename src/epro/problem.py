@@ -45,7 +45,7 @@ class Problem:
     constraint: Any = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.loss, Loss):
+        if not isinstance(self.loss, Loss):  # pyright: ignore[reportUnnecessaryIsInstance]  # users are not typed
             found = type(self.loss).__name__
             raise TypeError(f"Problem: loss must be an epro loss such as losses.Squared(X, y), got {found}")
         regularizer = as_regularizer(self.regularizer)

@@ -43,7 +43,8 @@ class Solver:
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):  # type: ignore[arg-type]  # subclasses are dataclasses
-            value, name = getattr(self, field.name), f"{type(self).__name__}: {field.name}"
+            value: Any = getattr(self, field.name)
+            name = f"{type(self).__name__}: {field.name}"
             if value is None and field.default is None:
                 continue
             if field.name in POSITIVE and not (value == math.inf and self.takes_infinite(field.name)):

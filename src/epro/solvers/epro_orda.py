@@ -54,7 +54,7 @@ class EproORDA(Solver):
         for k, epoch in enumerate(within(schedule, T // self.batch, overhead=1), start=1):     # line 3
             if k <= state.epoch:
                 continue
-            eta, steps = epoch.step_size, epoch.steps + 1  # Algorithm 2 runs t = 1 .. T + 1
+            eta, steps = float(epoch.step_size), epoch.steps + 1  # Algorithm 2 runs t = 1 .. T + 1
             last = oracles.orda(x, steps, eta, chosen.lam, self.query == "u", self.batch)      # line 4
             x = oracles.project(last)                                                          # line 5
             state = state.after(                                                               # line 7

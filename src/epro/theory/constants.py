@@ -29,7 +29,8 @@ class Constants:
     G1, G2, rho, beta : float or None
         ``G1`` bounds the norm of the stochastic gradients, and of the subgradients of the whole objective (with g,
         where there is one); ``G2`` that of the constraint's subgradients; ``rho`` satisfies Lemma 0,
-        ||x - P(x)|| <= [c(x)]_+ / rho; ``beta`` is the strong convexity. Positive where known.
+        ||x - P(x)|| <= [c(x)]_+ / rho; ``beta`` is the strong convexity. Positive where known (``G2`` may be zero,
+        without a constraint).
     missing : dict of str to str
         For each unknown constant, why it is unknown.
 
@@ -52,7 +53,7 @@ class Constants:
         for name in MEANING:
             value = getattr(self, name)
             if value is not None:
-                object.__setattr__(self, name, positive(value, f"Constants: {name}"))
+                object.__setattr__(self, name, positive(value, f"Constants: {name}", zero=name == "G2"))
 
     def require(self, *names: str, who: str) -> tuple[float, ...]:
         """The values of these constants, or an error that names the first unknown one and why it is unknown."""
