@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+class Experiment(StrEnum):
+    """What can be reproduced."""
+
+    lasso = "lasso"
+    lmnn = "lmnn"
+
+
+class Scale(StrEnum):
+    """Under a minute, or the size of the paper."""
+
+    small = "small"
+    full = "full"
+
 
 Out = Annotated[Path, typer.Option(help="Directory for what is written.", file_okay=False)]
 
@@ -44,3 +60,16 @@ def demo(
     from epro.demo import demo as show
 
     show(out, steps)
+
+
+@app.command()
+def reproduce(
+    experiment: Annotated[Experiment, typer.Argument(help="Figure 1 (lasso) or Figure 2 (lmnn) of the paper.")],
+    scale: Annotated[Scale, typer.Option(help="small: under a minute; full: the size of the paper.")] = Scale.small,
+    out: Out = Path("out"),
+    data: Annotated[Path | None, typer.Option(help="Data directory; $EPRO_DATA by default.", file_okay=False)] = None,
+) -> None:
+    """Run an experiment of the paper; write its plots, its table and a page."""
+    from epro.cli_reproduce import reproduce as run
+
+    run(experiment.value, scale.value, out, data)

@@ -12,7 +12,10 @@ from typing import Any
 Row = Mapping[str, Any]
 
 
-def text(value: Any) -> str:
+PRECISE = {"objective": ".6g", "fun": ".6g"}  # columns whose first digits are often the same
+
+
+def text(value: Any, name: str = "") -> str:
     """A value as tables show it: whole numbers in full, others to three digits, nothing for what is missing.
 
     Examples
@@ -28,9 +31,11 @@ def text(value: Any) -> str:
     number = float(value)
     if math.isnan(number):
         return ""
+    if name in PRECISE:
+        return format(number, PRECISE[name])
     if number.is_integer() and abs(number) < 1e15:
         return f"{int(number):,}"
-    return f"{number:.3g}" if 1e-2 <= abs(number) < 1e4 else f"{number:.2e}"
+    return f"{number:.3g}" if 1e-3 <= abs(number) < 1e4 else f"{number:.2e}"
 
 
 def columns_of(rows: Sequence[Row]) -> list[str]:
@@ -59,7 +64,7 @@ def plain(rows: Sequence[Row], title: str = "", columns: Sequence[str] | None = 
     epro-sgd      8
     """
     columns = list(columns or columns_of(rows))
-    cells = [columns, *([text(row.get(name)) for name in columns] for row in rows)]
+    cells = [columns, *([text(row.get(name), name) for name in columns] for row in rows)]
     widths = [max(len(line[k]) for line in cells) for k in range(len(columns))]
     right = [is_numeric(rows, name) for name in columns]
     lines = [
@@ -84,7 +89,7 @@ def _draw(rows: Sequence[Row], title: str, columns: Sequence[str]) -> None:
     for name in columns:
         table.add_column(name, justify="right" if is_numeric(rows, name) else "left", no_wrap=True)
     for row in rows:
-        table.add_row(*(text(row.get(name)) for name in columns))
+        table.add_row(*(text(row.get(name), name) for name in columns))
     Console().print(table)
 
 
