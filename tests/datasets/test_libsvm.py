@@ -4,6 +4,7 @@ import bz2
 import gzip
 import json
 import lzma
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -186,6 +187,20 @@ def test_a_line_longer_than_a_chunk(tmp_path, monkeypatch):
     line = "1 " + " ".join(f"{j}:1" for j in range(1, 400))
     X, _ = read_libsvm(written(tmp_path, f"-1 1:2\n{line}\n1 5:5\n{line}"))
     assert X.nnz == 2 + 2 * 399 and X.shape == (4, 399)
+
+
+def test_memory_is_bounded_by_a_chunk(tmp_path, monkeypatch):
+    monkeypatch.setattr(text, "CHUNK", 10_000)
+    line = b"1 " + b" ".join(b"%d:0.25" % j for j in range(1, 100)) + b"\n"
+    path = written(tmp_path, line * 2000)
+    read_libsvm(path, tmp_path / "warm")
+    tracemalloc.start()
+    try:
+        read_libsvm(path, tmp_path / "out")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert path.stat().st_size > 1_500_000 and peak < 500_000
 
 
 def test_rows_and_their_ends_fit_the_smallest_lines(tmp_path):

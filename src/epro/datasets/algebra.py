@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import gcd
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -83,9 +82,8 @@ def make_algebra(
     ((1000, 5000), dtype('float32'), dtype('int64'), True)
     """
     n, d, low, high = _check(n, d, nnz_per_row)
-    dtype = storage.floating(dtype)
+    dtype, key = storage.floating(dtype), _seed(seed)
     directory = None if path is None else storage.prepare(path)
-    key = _seed(seed)
 
     def array(name: str, size: int, kind: Any) -> Array:
         return np.empty(size, kind) if directory is None else storage.allocate(directory, name, size, kind)
@@ -96,20 +94,9 @@ def make_algebra(
         with np.errstate(over="ignore"):
             sampling.row_lengths(key, low, high, 0, indptr)
         nonzeros = int(indptr[-1])
-        data, indices = array("data", nonzeros, dtype), array("indices", nonzeros, np.int32)
-        y = array("y", n, dtype)
-        rows = chunk_rows or max(1, ENTRIES // nnz_per_row)
+        data, indices, y = array("data", nonzeros, dtype), array("indices", nonzeros, np.int32), array("y", n, dtype)
         with Bar("Generating rows", n, progress) as bar:
-            for first in range(0, n, rows):
-                last = min(first + rows, n)
-                part = slice(int(indptr[first]), int(indptr[last]))
-                margins = np.empty(last - first)
-                with np.errstate(over="ignore"):
-                    pointers = np.asarray(indptr[first : last + 1])
-                    targets = np.asarray(indices[part]), np.asarray(data[part]), margins
-                    sampling.fill_rows(key, first, float(noise), d, *_bijection(d), pointers, *targets)
-                y[first:last] = np.where(margins < 0, labels[0], labels[1])
-                bar.to(last)
+            _fill((data, indices, indptr, y), d, key, noise, labels, chunk_rows or max(1, ENTRIES // nnz_per_row), bar)
         if directory is None:
             return storage.csr(data, indices, indptr, (n, d)), y
         for part in (data, indices, indptr, y):
@@ -119,7 +106,21 @@ def make_algebra(
         if directory is not None:
             storage.discard(directory)
         raise
-    return storage.load_csr(Path(directory))
+    return storage.load_csr(directory)
+
+
+def _fill(arrays: Any, d: int, key: Any, noise: float, labels: tuple[float, float], rows: int, bar: Bar) -> None:
+    """Writes so many rows at a time into (data, indices, indptr, y)."""
+    data, indices, indptr, y = arrays
+    for first in range(0, len(y), rows):
+        last = min(first + rows, len(y))
+        part = slice(int(indptr[first]), int(indptr[last]))
+        margins = np.empty(last - first)
+        targets = np.asarray(indptr[first : last + 1]), np.asarray(indices[part]), np.asarray(data[part]), margins
+        with np.errstate(over="ignore"):
+            sampling.fill_rows(key, first, float(noise), d, *_bijection(d), *targets)
+        y[first:last] = np.where(margins < 0, labels[0], labels[1])
+        bar.to(last)
 
 
 def algebra_truth(d: int = COLUMNS, seed: int = 0) -> tuple[Array, Array]:

@@ -68,6 +68,20 @@ def scaled(mantissa, exponent, powers):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def power(text, at):  # type: ignore[no-untyped-def]
+    """(exponent, where it ends, number of digits) of what follows an "e"."""
+    down = text[at] == MINUS
+    if down or text[at] == PLUS:
+        at += 1
+    shift, places = np.int64(0), 0
+    while ZERO <= text[at] <= NINE:
+        shift = min(shift * 10 + (text[at] - ZERO), np.int64(100000))
+        places += 1
+        at += 1
+    return -shift if down else shift, at, places
+
+
+@kernel
 def number(text, at, powers):  # type: ignore[no-untyped-def]
     """(value, where it ends, 0 malformed | 1 read | 2 for Python to read) of the decimal number at ``at``."""
     negative = text[at] == MINUS
@@ -97,18 +111,10 @@ def number(text, at, powers):  # type: ignore[no-untyped-def]
     if digits == 0:
         return 0.0, at, 0
     if text[at] == LOWER_E or text[at] == UPPER_E:
-        at += 1
-        down = text[at] == MINUS
-        if down or text[at] == PLUS:
-            at += 1
-        shift, places = np.int64(0), 0
-        while ZERO <= text[at] <= NINE:
-            shift = min(shift * 10 + (text[at] - ZERO), 100000)
-            places += 1
-            at += 1
+        shift, at, places = power(text, at + 1)
         if places == 0:
             return 0.0, at, 0
-        exponent += -shift if down else shift
+        exponent += shift
     value, sure = scaled(mantissa, exponent, powers)
     return -value if negative else value, at, 1 if sure and kept <= 18 else 2
 
@@ -159,7 +165,7 @@ def entries(text, at, huge, powers, indices, values, filled, redo, state):  # ty
             return at, filled, OK
         start, column = at, np.int64(0)
         while ZERO <= text[at] <= NINE:
-            column = min(column * 10 + (text[at] - ZERO), 1 << 40)
+            column = min(column * 10 + (text[at] - ZERO), np.int64(1 << 40))
             at += 1
         if text[at] != COLON:
             return start, filled, NO_COLON if at > start and ends(text[at]) else BAD_INDEX
