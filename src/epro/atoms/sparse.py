@@ -57,9 +57,14 @@ class CSRRows(NamedTuple):
         return self.data.dtype
 
     def matrix(self) -> sp.csr_array:
-        """The rows as one matrix, without a copy."""
+        """The rows as one matrix, without a copy of the entries."""
         matrix = sp.csr_array((self.n, self.columns), dtype=self.data.dtype)
-        matrix.data, matrix.indices, matrix.indptr = self.data, self.indices, self.indptr
+        indptr = self.indptr
+        if self.data.size <= np.iinfo(self.indices.dtype).max:
+            indptr = indptr.astype(
+                self.indices.dtype, copy=False
+            )  # of another dtype, SciPy would copy the indices instead
+        matrix.data, matrix.indices, matrix.indptr = self.data, self.indices, indptr
         return matrix
 
     def predictions(self, x: Array) -> Array:
