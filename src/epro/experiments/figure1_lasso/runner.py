@@ -84,9 +84,11 @@ def load(scale: str, data: Any, progress: bool | None) -> tuple[Any, Array]:
 
 def curve(problem: Problem, setting: Setting, competitor: Competitor, seed: int) -> Curve:
     """Runs one method, then evaluates the points that it went through."""
+    draws = np.random.default_rng(seed).integers(problem.n, size=competitor.steps if competitor.engine != "full" else 1)
+    warm_up(problem, competitor, draws[:2000])
     memory = PeakMemory()
     with memory.watched():
-        result, points, extra = method(problem, competitor, seed)
+        result, points, extra = method(problem, competitor, draws)
     history = result.history
     x = np.zeros(problem.shape, problem.dtype)
     objective, violation = [], []
@@ -124,10 +126,8 @@ class Points:
         self.kept.append(SparseVector(names, state.x[where], self.size))
 
 
-def method(problem: Problem, competitor: Competitor, seed: int) -> tuple[Result, list[SparseVector], float]:
+def method(problem: Problem, competitor: Competitor, draws: Index) -> tuple[Result, list[SparseVector], float]:
     """The result, its points in the whole space, and the seconds spent before the method's clock started."""
-    draws = np.random.default_rng(seed).integers(problem.n, size=competitor.steps if competitor.engine != "full" else 1)
-    warm_up(problem, competitor, draws[:2000])
     started = time.perf_counter()
     columns, small = None, problem
     if competitor.engine == "active":
