@@ -5,6 +5,8 @@ Solvers hold no arithmetic and no bookkeeping: they call these verbs and yield s
 
 from __future__ import annotations
 
+import functools
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,8 +19,10 @@ from epro.constraints.base import Counted, PythonConstraint
 from epro.kernels.orda import orda_steps
 from epro.kernels.records import compilable
 from epro.kernels.sgd import Parts, batch_gradient, sgd_steps
+from epro.kernels.skipping import Skipping, new_memo
 from epro.own_parts import ask
-from epro.penalties import NoPenalty
+from epro.packing import PackedEpoch, packable, packed_form, packed_steps
+from epro.penalties import Hinge, NoPenalty
 from epro.problem import Problem
 from epro.protocols import Array, Index
 from epro.schedules import Epoch
@@ -42,10 +46,13 @@ class Oracles:
         "auto" compiles wherever no part is written in plain Python.
     """
 
+    skip_cuts = True  # leave out dear cuts that cannot be violated; no bit of a trajectory depends on it
+    packing = True  # take metric learning to its packed kernel
+
     def __init__(self, problem: Problem, rng: np.random.Generator, engine: str = "auto") -> None:
         self.problem, self.rng, self.engine = problem, rng, engine
         loss, shape, dtype = problem.loss, problem.shape, problem.dtype
-        self.counts = np.zeros(2, np.int64)
+        self.counts = np.zeros(3, np.int64)  # cuts, projections, cuts left out
         self.work = problem.constraint.work(shape)
         self.constraint = Counted(problem.constraint.record(shape, dtype), self.counts)
         g = problem.regularizer.record(shape, dtype)
@@ -70,6 +77,11 @@ class Oracles:
     def n_projections(self) -> int:
         """Projections so far."""
         return int(self.counts[1])
+
+    @property
+    def n_cuts_skipped(self) -> int:
+        """Cuts left out, because c is Lipschitz and was negative enough nearby."""
+        return int(self.counts[2])
 
     # -- the verbs
 
@@ -101,14 +113,49 @@ class Oracles:
         self, x: Array, total: Array, etas: Array, penalty: Any, move: Any, domain: Any = None, batch: int = 1
     ) -> None:
         """len(etas) stochastic steps, moving x in place and adding x_1 .. x_T to ``total``."""
-        parts = self.parts._replace(constraint=self.everywhere) if isinstance(penalty, NoPenalty) else self.parts
         domain = self.everywhere if domain is None else domain
+        if self._packs(penalty, move, domain, batch):
+            packed = PackedEpoch(self._packed, penalty, move, x, total, self.work)
+            if packed.fits:
+                return self._packed_steps(packed, x, total, etas, batch)
+        parts = self._parts_under(penalty)
         kernel = self._engine(sgd_steps, parts, penalty, domain, move)
         nothing = np.empty((0, batch), np.int64), etas[:0]
         self._warm_up(kernel, parts, penalty, domain, move, x, total, self.work, *nothing)
         for draws, etas_part in self._chunks(etas, batch):
             kernel(parts, penalty, domain, move, x, total, self.work, draws, etas_part)
             self.finite(x, etas_part[-1])
+
+    def _packs(self, penalty: Any, move: Any, domain: Any, batch: int) -> bool:
+        """Whether the steps go to the packed kernel of metric learning."""
+        return self.engine != "python" and domain is self.everywhere and packable(self._packed, penalty, move, batch)
+
+    @functools.cached_property
+    def _packed(self) -> Any:
+        return packed_form(self.parts, self.problem.shape, self.counts, self.skip_cuts) if self.packing else None
+
+    def _packed_steps(self, packed: PackedEpoch, x: Array, total: Array, etas: Array, batch: int) -> None:
+        self._warm_up(packed_steps, *packed.arguments(np.empty((0, batch), np.int64), etas[:0]))
+        for draws, etas_part in self._chunks(etas, batch):
+            packed_steps(*packed.arguments(draws, etas_part))
+            self.finite(packed.x, etas_part[-1])
+        packed.leave(x, total)
+
+    def _parts_under(self, penalty: Any) -> Parts:
+        """The problem as this penalty needs it: without the constraint, or leaving out cuts that cannot matter."""
+        if isinstance(penalty, NoPenalty):
+            return self.parts._replace(constraint=self.everywhere)
+        return self._skipping if isinstance(penalty, Hinge) else self.parts
+
+    @functools.cached_property
+    def _skipping(self) -> Parts:
+        constraint, record = self.problem.constraint, self.constraint.inner_record
+        if not (self.skip_cuts and constraint.dear and constraint.lipschitz and hasattr(record, "above")):
+            return self.parts
+        pays = self.problem.shape[0] // 10 if getattr(record, "budget", 0) else 0
+        reference = np.zeros(math.prod(self.problem.shape), self.problem.dtype)
+        skipping = Skipping(self.constraint, constraint.lipschitz, pays, reference, new_memo(), self.counts[2:])
+        return self.parts._replace(constraint=skipping)
 
     def orda(self, x1: Array, steps: int, eta: float, lam: float, query_u: bool, batch: int = 1) -> Array:
         """Algorithm 2: ``steps`` iterations of ORDA from x1; its last point."""

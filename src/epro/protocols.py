@@ -38,6 +38,13 @@ class Atoms(Protocol):
         """x += sum_b s[b] * A_rows[b]"""
 
 
+class Pairs(Protocol):
+    """What atoms of metric learning can do besides."""
+
+    def differences(self, i: int, near: Array, far: Array) -> None:
+        """near = d1, far = d2 with A_i = d1 d1' - d2 d2', as dense vectors"""
+
+
 class Link(Protocol):
     """The loss, a convex scalar function of one prediction p and its target y."""
 
@@ -84,6 +91,10 @@ class Constraint(Protocol):
 
     def cut_norm2(self, work: Array) -> float:
         """||v||^2"""
+        ...
+
+    def above(self, x: Array, c: float, work: Array) -> float:
+        """An upper bound of c(x), where ``cut`` has just found c; for constraints whose cuts may be left out."""
         ...
 
     def project(self, x: Array) -> None:

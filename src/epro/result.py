@@ -73,7 +73,7 @@ class Result(so.OptimizeResult):
         Stochastic gradients (a full gradient counts n), epochs.
     n_projections, n_cuts : int
         Projections and evaluations of c by the method. What a certificate needed beyond them is
-        ``n_certificate_projections``.
+        ``n_certificate_projections``; cuts that could be left out (see `epro.kernels.skipping`) are ``n_cuts_skipped``.
     seconds : float
         Time in the method; evaluating the objective for the history is excluded.
     history : History

@@ -160,6 +160,7 @@ class Run:
             message=" ".join(part for part in (status.sentence, detail) if part), gap=gap,
             lower_bound=min(self.bound, fun), violation=violation, n_steps=state.steps, n_epochs=state.epoch,
             n_projections=self.oracles.n_projections, n_cuts=self.oracles.n_cuts,
+            n_cuts_skipped=self.oracles.n_cuts_skipped,
             n_certificate_projections=self.certificate_projections, seconds=seconds, history=self.history,
             guarantee=self.solver.guarantee(problem, self.x0, T), method=self.solver.name,
             estimates=self.solver.estimates(problem, self.x0, T),

@@ -37,6 +37,11 @@ class DenseTriplets(NamedTuple):
         near, far = self.X[a] - self.X[s], self.X[a] - self.X[o]
         return np.dot(near, near) ** 2 + np.dot(far, far) ** 2 - 2.0 * np.dot(near, far) ** 2
 
+    def differences(self, i: int, near: Array, far: Array) -> None:
+        a, s, o = self.triplets[i]
+        near[:] = self.X[a] - self.X[s]
+        far[:] = self.X[a] - self.X[o]
+
     def dots(self, rows: Index, x: Array, p: Array) -> None:
         if rows.size == 1:
             p[0] = self.dot(rows[0], x)
@@ -111,6 +116,17 @@ class CSRTriplets(NamedTuple):
         cross = sparse_inner(at_near, near, at_far, far)
         near2, far2 = sparse_inner(at_near, near, at_near, near), sparse_inner(at_far, far, at_far, far)
         return near2**2 + far2**2 - 2.0 * cross**2
+
+    def differences(self, i: int, near: Array, far: Array) -> None:
+        a, s, o = self.triplets[i]
+        near[:], far[:] = 0.0, 0.0
+        for k in range(self.indptr[a], self.indptr[a + 1]):
+            near[self.indices[k]] += self.data[k]
+            far[self.indices[k]] += self.data[k]
+        for k in range(self.indptr[s], self.indptr[s + 1]):
+            near[self.indices[k]] -= self.data[k]
+        for k in range(self.indptr[o], self.indptr[o + 1]):
+            far[self.indices[k]] -= self.data[k]
 
     def dots(self, rows: Index, x: Array, p: Array) -> None:
         for b in range(rows.size):

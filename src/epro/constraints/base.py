@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -31,6 +31,7 @@ class Constraint:
     """
 
     shape: Shape | None = None
+    dear: ClassVar[bool] = False  # whether a cut costs more than a distance, so that leaving cuts out pays
 
     @property
     def lipschitz(self) -> float | None:
@@ -193,6 +194,9 @@ class Counted(NamedTuple):
 
     def cut_norm2(self, work: Array) -> float:
         return self.inner_record.cut_norm2(work)
+
+    def above(self, x: Array, c: float, work: Array) -> float:
+        return self.inner_record.above(x, c, work)
 
     def project(self, x: Array) -> None:
         self.counts[1] += 1
