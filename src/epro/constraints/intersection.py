@@ -1,17 +1,7 @@
-r"""Several constraints at once.
+"""Several constraints at once.
 
-Members that are linear inequalities are projected on together, by one quadratic program. Where others remain, Dykstra's
-method: with corrections y_k, one per member, all zero at first, and x = z, each member in turn does
-
-    x_k = P_k(x + y_k),      y_k = (x + y_k) - x_k,      x = x_k.
-
-Throughout z = x + sum_k y_k, and y_k is normal to member k at x_k, where k was last projected on. This measures the
-error: for any feasible p, <y_k, p> <= <y_k, x_k>, so with p = P(z)
-
-    ||x - p||^2 = <x - z, x - p> + <z - p, x - p> = sum_k <y_k, p - x> + <z - p, x - p>
-               <= sum_k <y_k, x_k - x> + <z - p, x - p>,
-
-and the last term is at most zero for a feasible x. So ||x - P(z)||^2 <= sum_k <y_k, x_k - x>.
+Members that are linear inequalities are projected on together, by one quadratic program; where others remain, by
+Dykstra's method (``dykstra.py``).
 """
 
 from __future__ import annotations
@@ -24,13 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from epro.constraints.base import Constraint, InfeasibleConstraint, LinearSystem, Shape
+from epro.constraints.dykstra import dykstra
 from epro.constraints.linear import diagnose, linear_program, merge
 from epro.constraints.pivoting import Rows
 from epro.constraints.polyhedron import stacked_rows
 from epro.constraints.qp import project_rows
 from epro.protocols import Array
-
-ROUNDS = 20_000
 
 
 class PairRecord(NamedTuple):
@@ -157,7 +146,13 @@ class Intersection(Constraint):
             blocks = [member.project for member in linear + curved]
         if len(blocks) == 1:
             return blocks[0](z), float(np.finfo(float).eps * np.linalg.norm(z))
-        return dykstra(blocks, z, self)
+        end = dykstra(blocks, z)
+        size = 1.0 + float(np.linalg.norm(z))
+        if not end.apart <= 1e-7 * size:
+            names = ", ".join(f"member {k}, {m!r}" for k, m in enumerate(self.members))
+            text = f"Intersection: no common point found of {names}; they stay {end.apart:.3g} apart"
+            raise InfeasibleConstraint(text)
+        return end.x.reshape(z.shape), end.error
 
     def check_feasible(self) -> None:
         for k, member in enumerate(self.members):
@@ -199,8 +194,9 @@ class Intersection(Constraint):
     def multipliers(self, x: Array, normal: Array) -> list[Any]:
         """One entry per member: its own multipliers for its share of ``normal``."""
         x, normal = np.asarray(x, dtype=float), np.asarray(normal, dtype=float)
-        shares = normal_shares([member.project for member in self.members], x, normal)
-        return [member.multipliers(x, share) for member, share in zip(self.members, shares, strict=True)]
+        shares = dykstra([member.project for member in self.members], x + normal).shares
+        parts = zip(self.members, shares, strict=True)
+        return [member.multipliers(x, share.reshape(x.shape)) for member, share in parts]
 
     def active(self, x: Array, tol: float = 1e-8) -> list[tuple[int, Any]]:
         """Pairs (member, active piece of the member)."""
@@ -226,42 +222,6 @@ class _Linear:
             raise
         self.owner._state = found.state
         return found.x.reshape(z.shape)
-
-
-def normal_shares(projections: list[Any], x: Array, normal: Array) -> list[Array]:
-    """Normals of the members at x that add up to ``normal``: Dykstra's corrections for z = x + normal."""
-    p, shares = x + normal, [np.zeros_like(x) for _ in projections]
-    for _ in range(ROUNDS):
-        moved = 0.0
-        for k, project in enumerate(projections):
-            y = p + shares[k]
-            p_next = project(y)
-            moved = max(moved, float(np.linalg.norm(p_next - p)))
-            shares[k], p = y - p_next, p_next
-        if moved <= 1e-12 * (1.0 + float(np.linalg.norm(x))):
-            break
-    return shares
-
-
-def dykstra(projections: list[Any], z: Array, owner: Constraint) -> tuple[Array, float]:
-    """(x, bound on ||x - P(z)||), by Dykstra's method until x is feasible to 1e-10 and the bound is small."""
-    x, shares, at = z, [np.zeros_like(z) for _ in projections], [z for _ in projections]
-    size, gap, apart = 1.0 + float(np.linalg.norm(z)), math.inf, math.inf
-    for k in range(ROUNDS):
-        for i, project in enumerate(projections):
-            y = x + shares[i]
-            at[i] = x = project(y)
-            shares[i] = y - x
-        apart = max(float(np.linalg.norm(p - x)) for p in at)  # every at[i] is feasible for its member
-        gap = abs(sum(float(np.vdot(y, p - x)) for y, p in zip(shares, at, strict=True)))
-        if apart <= 1e-10 * size and gap <= (1e-9 * size) ** 2 + 1e-15 * size**2:
-            return x, math.sqrt(gap)
-        if k % 500 == 499 and max(float(np.linalg.norm(y)) for y in shares) > 1e3 * size and apart > 1e-6 * size:
-            break  # corrections that grow without end are the sign of an empty intersection
-    if apart > 1e-6 * size:
-        names = ", ".join(f"member {k}, {m!r}" for k, m in enumerate(getattr(owner, "members", [])))
-        raise InfeasibleConstraint(f"Intersection: no common point found of {names}; they stay {apart:.3g} apart")
-    return x, math.sqrt(gap)
 
 
 def _flat(members: Sequence[Constraint]) -> Iterator[Constraint]:

@@ -36,7 +36,7 @@ def solve_qp(
     H: Any,
     q: Array,
     A: Any,
-    l: Array,  # noqa: E741
+    l: Array,
     u: Array,
     lb: Array | None = None,
     ub: Array | None = None,
@@ -163,9 +163,7 @@ def conic(q: Array, A: Any, low: Array, high: Array) -> tuple[Array, Array]:
     return np.array(solution.x), lam
 
 
-def _semidefinite(
-    H: Any, q: Array, A: Any, low: Array, high: Array, m: int, bounded: Array
-) -> QPSolution:
+def _semidefinite(H: Any, q: Array, A: Any, low: Array, high: Array, m: int, bounded: Array) -> QPSolution:
     x, lam = interior_point(np.asarray(H, dtype=float), np.asarray(q, dtype=float), A, low, high)
     return _solution(x, lam, m, bounded, float("nan"))
 
