@@ -79,6 +79,7 @@ def plot(curves: Sequence[Curve], setting: str, name: str, label: str) -> dict[s
         "yaxis": {"title": {"text": "objective"}, "automargin": True},
         "margin": {"l": 60, "r": 12, "t": 12, "b": 50}, "hovermode": "closest", "height": 420,
         "legend": {"orientation": "h", "y": -0.28, "x": 0}, "font": {"family": "system-ui, sans-serif", "size": 13},
+        "modebar": {"bgcolor": "rgba(0,0,0,0)"},
         "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)",
     }  # fmt: skip
     return {"data": traces, "layout": layout}
@@ -107,7 +108,9 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
     """Rows as an HTML table; the setting is in the heading above it."""
     columns = [name for name in columns_of(rows) if name != "setting"]
     kinds = {name: ' class="number"' if is_numeric(rows, name) else "" for name in columns}
-    head = "".join(f"<th{kinds[name]}>{html.escape(name.replace('_', ' '))}</th>" for name in columns)
+    head = "".join(
+        f"<th{kinds[name]}>{html.escape(name.replace('_mb', ' (MB)').replace('_', ' '))}</th>" for name in columns
+    )
     body = "".join(
         "<tr>"
         + "".join(f"<td{kinds[name]}>{html.escape(text(row.get(name), name))}</td>" for name in columns)

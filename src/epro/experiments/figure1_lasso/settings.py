@@ -92,7 +92,7 @@ def realistic(n: int, dense_steps: int, full_gradients: int) -> Setting:
         Competitor("SGD", SGD(), few),
         Competitor("OneProj", OneProj(lam=lam, looks=True), few),
         Competitor("LogT", LogTSGD(), few),
-        Competitor("Epro-SGD", EproSGD(lam=lam, schedule=tuple(cut(doubling(max(8, n // 127), eta), n))), n, "lazy"),
+        Competitor("Epro-SGD", EproSGD(lam=lam, schedule=tuple(cut(doubling(max(8, -(-n // 127)), eta), n))), n, "lazy"),
         Competitor("Epro-ORDA", EproORDA(lam=lam, eta1=eta), few),
         Competitor("APG", APG(), 2 * full_gradients * n, "full"),
     ))  # fmt: skip
