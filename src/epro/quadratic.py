@@ -19,7 +19,6 @@ import scipy.linalg
 
 from epro.composite import composite_prox
 from epro.constraints.linear import LinearMultipliers, as_linear
-from epro.losses.base import Loss
 from epro.oracles import Oracles
 from epro.problem import Problem
 from epro.protocols import Array, Index
@@ -31,15 +30,19 @@ BLOCK_BYTES = 1 << 25  # rows weighted at a time
 class Hessian:
     """(1/m) sum over m sampled rows of w_i loss''(p_i, y_i) A_i A_i', in double precision.
 
+    Where few rows are curved at all (a squared hinge, on its flat side), all of those are taken.
     The rows of the sample are copied once, in file order; where the sample is all rows, they are read in blocks.
     """
 
-    def __init__(self, loss: Loss, order: Index) -> None:
+    def __init__(self, loss: Any, order: Index) -> None:
         self.loss, self.order = loss, order
         self._rows, self._sample = np.empty(0, np.int64), None
 
     def __call__(self, p: Array, size: int) -> Array:
         curvature = self.loss.curvatures(p)
+        curved = np.flatnonzero(curvature)
+        if len(curved) <= size < self.loss.n or len(curved) < 0.5 * self.loss.n <= size:
+            return gram(self.loss.atoms.matrix()[curved], curvature[curved])  # the flat rows add nothing
         if size >= self.loss.n:
             return gram(self.loss.atoms.matrix(), curvature)
         if size != len(self._rows):
@@ -83,7 +86,7 @@ def minimize_model(
     g = problem.regularizer
     if g.smooth and problem.constraint.linear_inequalities(x.size) is not None:
         tilt = 0.0 if g.tilt is None else g.tilt
-        full = H + g.ridge * np.eye(x.size)
+        full = H + (g.ridge + 1e-13 * np.trace(H) / x.size) * np.eye(x.size)  # where the data leave a flat direction
         oracles.counts[1] += 1
         z, multipliers = problem.constraint.project_metric(full, linear + tilt - H @ x, warm)
         return np.ascontiguousarray(z, dtype=x.dtype), multipliers
@@ -110,7 +113,7 @@ def accelerated_model(oracles: Oracles, H: Array, linear: Array, x: Array, *, li
     return z.astype(x.dtype)
 
 
-def line_search(loss: Loss, g: Regularizer, p: Array, change: Array, x: Array, move: Array, value: float) -> float:
+def line_search(loss: Any, g: Regularizer, p: Array, change: Array, x: Array, move: Array, value: float) -> float:
     """t in [0, 1] that lowers mean_loss(p + t change) + g(x + t move), by halving a bracket of its derivative's root.
 
     The objective is convex along the move: 1 where it still falls at 1, else near the root; 0 where it does not fall.
