@@ -51,3 +51,31 @@ def _least_eigenvalue(loss: Loss) -> float:
         gram += product.toarray() if hasattr(product, "toarray") else product
     eigenvalues = np.linalg.eigvalsh(gram / loss.n)
     return max(0.0, float(eigenvalues[0] - 1e-13 * d * abs(eigenvalues[-1])))
+
+
+def row_smoothness(loss: Loss) -> float:
+    """The largest curvature of one row's loss, w_i loss'' ||A_i||^2."""
+    if loss.smoothness is None:
+        return np.inf
+    return float(loss.smoothness) * _remembered(loss, "row_norm", lambda f: np.max(f.row_norms2 * f.weights))
+
+
+def mean_smoothness(loss: Loss) -> float:
+    """An estimate of the largest curvature of f: that of a sample of rows, by power iteration, with a tenth added."""
+    if loss.smoothness is None:
+        return np.inf
+    return float(loss.smoothness) * 1.1 * _remembered(loss, "spectral", _spectral)
+
+
+def _spectral(loss: Loss) -> float:
+    rng = np.random.default_rng(0)
+    size = min(loss.n, 4000)
+    rows = np.sort(rng.choice(loss.n, size, replace=False)) if size < loss.n else np.arange(loss.n)
+    part, weights = loss.atoms.take(rows), loss.weights[rows]
+    v = rng.standard_normal(loss.shape).astype(loss.dtype)
+    value = 0.0
+    for _ in range(15):
+        v /= max(float(np.linalg.norm(v)), 1e-300)
+        v = part.adjoint(weights * part.predictions(v)) / loss.dtype.type(size)
+        value = float(np.linalg.norm(v))
+    return value

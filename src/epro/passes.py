@@ -66,7 +66,7 @@ def _widened(atoms: Any) -> Any:
     return type(atoms)(*(v.astype(np.float64) if getattr(v, "dtype", None) == np.float32 else v for v in atoms))
 
 
-def tangent(loss: Loss, x: Array, mu: float = 0.0) -> Tangent:
+def tangent(loss: Loss, x: Array, mu: float = 0.0, slopes: Array | None = None) -> Tangent:
     r"""An affine function below f, from one pass.
 
     Any slopes s_i in the subdifferential of loss(., y_i) at any q_i give loss(p) >= loss(q_i) + s_i (p - q_i) for all
@@ -82,5 +82,7 @@ def tangent(loss: Loss, x: Array, mu: float = 0.0) -> Tangent:
         arguments = (loss.link, p, loss.y[rows], loss.weights[rows], float(mu), s)
         totals += call(moreau_rows, *arguments, records=(loss.link,))
         slope += part.adjoint(s)
+        if slopes is not None:
+            slopes[rows] = s
     fun, height, magnitude = totals / loss.n
     return Tangent(x, float(fun), float(height), slope / loss.n, float(magnitude))

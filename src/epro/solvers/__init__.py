@@ -10,6 +10,7 @@ from epro.solvers.epoch_sgd import EpochSGD
 from epro.solvers.epro_newton import EproNewton
 from epro.solvers.epro_orda import EproORDA
 from epro.solvers.epro_sgd import EproSGD
+from epro.solvers.epro_vr import EproVR
 from epro.solvers.frank_wolfe import FrankWolfe
 from epro.solvers.gram import Gram
 from epro.solvers.logt_sgd import LogTSGD
@@ -19,7 +20,7 @@ from epro.solvers.sgd import SGD
 
 METHODS: dict[str, type[Solver]] = {
     solver.name: solver
-    for solver in (EproSGD, EproORDA, SGD, EpochSGD, OneProj, OneProjGeneral, LogTSGD, FrankWolfe, APG, EproNewton, Gram)
+    for solver in (EproSGD, EproORDA, EproVR, SGD, EpochSGD, OneProj, OneProjGeneral, LogTSGD, FrankWolfe, APG, EproNewton, Gram)
 }
 
 
@@ -40,6 +41,7 @@ __all__ = [
     "EproNewton",
     "EproORDA",
     "EproSGD",
+    "EproVR",
     "FrankWolfe",
     "Gram",
     "LogTSGD",

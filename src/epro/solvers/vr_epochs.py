@@ -1,0 +1,215 @@
+"""The state of `EproVR` between epochs: anchor, step size, epoch length, and which method goes on."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from epro import costs, passes
+from epro.certificate import Certificate, Certifier
+from epro.curvature import mean_smoothness, row_smoothness
+from epro.kernels.vr import vr_steps
+from epro.losses.smoothed import smoothed
+from epro.oracles import Oracles
+from epro.protocols import Array
+from epro.solvers.apg import APG
+from epro.solvers.vr_domain import inner_domain
+from epro.state import State
+
+if TYPE_CHECKING:
+    from epro.solvers.epro_vr import EproVR
+
+LONGEST = 16.0  # passes of inner steps
+CHEAP_PROJECTION = 0.05  # of a gradient: below it accelerated projected steps are tried at once
+BLOCK = 10  # accelerated steps between two certificates
+KEPT = ("eta", "length", "mu", "failures", "mode", "rate_vr", "rate_apg", "theta", "normal", "lower", "u", "given_up")
+
+
+class VarianceReduced:
+    """Anchor and adaptation."""
+
+    def __init__(self, options: EproVR, oracles: Oracles, state: State) -> None:
+        self.options, self.oracles, self.problem = options, oracles, oracles.problem
+        self.loss = self.problem.loss
+        self.certifier = Certifier(self.problem, oracles.project)
+        self.domain, domain_cost = inner_domain(oracles)
+        self.batch = options.batch or self._batch(domain_cost)
+        self.projection_cost = costs.projection_cost(self.problem.constraint, self.problem.shape)
+        self.gradient_cost = costs.gradient_cost(self.loss)
+        self.slopes = np.empty(self.loss.n, self.loss.dtype)
+        self.apg: Iterator[State] | None = None
+        self._begin(state)
+
+    # -- the state
+
+    def _begin(self, state: State) -> None:
+        self.x, n = state.x, self.loss.n
+        self.length = self.options.epoch_length * n
+        self.mode, self.failures, self.rate_vr, self.rate_apg = "vr", 0, math.nan, math.inf
+        self.mu, self.lower, self.eta, self.normal = 0.0, -math.inf, 0.0, np.zeros(self.x.shape)
+        self.theta = 0.0
+        known = {name: state.memory[name] for name in KEPT if name in state.memory}
+        if self.loss.smoothness is None and not known:
+            first = passes.tangent(self.loss, self.x)
+            size = max(first.magnitude, 1e-12)
+            self.mu = self.options.smoothing or 0.1 * max(first.fun, 1e-3) / size
+        for name, value in known.items():
+            owner = self.certifier if name in ("u", "given_up") else self
+            setattr(owner, {"u": "_u"}.get(name, name), str(value) if name == "mode" else value)
+        if known:
+            self.length, self.failures = float(self.length), int(self.failures)
+            self.tangent = passes.tangent(self.loss, self.x, self.mu, self.slopes)
+            self.fun = self.tangent.fun + float(self.problem.regularizer.value(self.tangent.x))
+        else:
+            self._take(self.x, self._certificate(self.x))
+        self._enter_mu(first=not known)
+
+    def memory(self) -> dict[str, Any]:
+        """What a resumed run needs beyond x."""
+        owners = {"u": self.certifier._u, "given_up": self.certifier.given_up}
+        values = {name: owners[name] if name in owners else getattr(self, name) for name in KEPT}
+        return {name: value for name, value in values.items() if value is not None}
+
+    @property
+    def gap(self) -> float:
+        return self.fun - self.lower
+
+    def _certificate(self, x: Array) -> Certificate:
+        """At x, which may become the anchor: its slopes are kept where it does."""
+        self.fresh = np.empty_like(self.slopes)
+        return self.certifier.from_tangent(passes.tangent(self.loss, x, self.mu, self.fresh))
+
+    def _take(self, x: Array, c: Certificate) -> None:
+        self.x, self.tangent, self.slopes, self.fun = x, c.tangent, self.fresh, c.fun
+        if c.normal is not None:
+            size, change = float(np.linalg.norm(c.normal)), float(np.linalg.norm(c.normal - self.normal))
+            self.normal, self.theta = c.normal, self.options.centring * max(0.0, 1.0 - 4.0 * change / max(size, 1e-300))
+        self.lower = max(self.lower, c.lower_bound)
+
+    def _enter_mu(self, first: bool = False) -> None:
+        """Step sizes that go with mu, and the problem as the inner steps see it."""
+        self.inner_problem = smoothed(self.problem, self.mu)
+        view = copy.copy(self.oracles)
+        view.problem, view.parts = self.inner_problem, self.oracles.parts._replace(link=self.inner_problem.loss.link)
+        self.view, self.apg = view, None
+        if first:
+            ridge = self.problem.regularizer.ridge
+            mean, row = mean_smoothness(self.inner_problem.loss) + ridge, row_smoothness(self.inner_problem.loss) + ridge
+            self.eta = self.options.step_size or 1.0 / (2.0 * mean + 4.0 * row / self.batch)
+
+    def _batch(self, domain_cost: float) -> int:
+        """So many rows that the dense part of a step costs no more than they do."""
+        rest = 3.0 * math.prod(self.problem.shape) + domain_cost
+        size = max(1.0, rest / costs.row_cost(self.loss))
+        if len(self.problem.shape) == 2:
+            size = max(size, 100.0)  # rank-one updates of matrices are worth a call of BLAS
+        return int(min(2 ** math.ceil(math.log2(size)), max(1, self.loss.n // 8)))
+
+    # -- steps
+
+    @property
+    def next_steps(self) -> int:
+        """Stochastic gradients of the next call of `advance`."""
+        return int(self.length) + self.loss.n if self.mode == "vr" else 2 * BLOCK * self.loss.n + self.loss.n
+
+    def advance(self, state: State) -> State:
+        """One epoch, or one block of accelerated steps, with its certificate."""
+        before, mode, eta, steps, mu = self.gap, self.mode, self.eta, self.next_steps, self.mu
+        cost = self._epoch() if mode == "vr" else self._accelerated()
+        rate = math.log(max(before, 1e-300) / max(self.gap, 1e-300)) / cost if self.gap > 0 else math.inf
+        if mode == "vr":
+            self.rate_vr = rate
+            self._adapt(before)
+        else:
+            self.rate_apg = rate
+        self._shrink_mu()
+        self._choose()
+        worn = self.mode == "vr" and self.eta * 1e8 < eta and mu == self.mu
+        return state.after(
+            self.x, steps, step_size=eta, fun=self.fun, lower_bound=self.lower, memory=self.memory(),
+            violation=self.violation, done="The steps no longer improve the point at this precision." if worn else "",
+        )  # fmt: skip
+
+    def _epoch(self) -> float:
+        """Inner steps from the anchor, a projection, a certificate; returns its multiply-adds."""
+        steps = max(2, int(self.length) // self.batch)
+        x, total = self.x.copy(), np.zeros_like(self.x)
+        G = (self.tangent.slope + self.theta * self.normal).astype(x.dtype)
+        half = steps // 2
+        parts, oracles = self.view.parts, self.oracles
+        kernel = oracles._engine(vr_steps, parts, self.domain)
+        none = np.empty((0, self.batch), np.int64)
+        oracles._warm_up(kernel, parts, self.domain, self.slopes, G, x, total, none, self.eta)
+        for count, reset in ((half, True), (steps - half, False)):
+            for draws, _ in oracles._chunks(np.empty(count), self.batch):
+                kernel(parts, self.domain, self.slopes, G, x, total, draws, self.eta)
+            if reset:
+                total[...] = 0.0
+        average = total / x.dtype.type(steps - half)
+        self.violation = math.nan
+        if np.isfinite(average).all():
+            self.violation = self.problem.violation(average)
+            self._offer(oracles.project(average))
+        else:
+            self.eta *= 0.25
+        inner = costs.row_cost(self.loss) * self.batch * steps * 2.0
+        return inner + self.gradient_cost + 2.0 * self.projection_cost
+
+    def _offer(self, x: Array) -> None:
+        """The new anchor, where it is better; its bound counts either way."""
+        c = self._certificate(x)
+        if c.fun <= self.fun or not math.isfinite(self.fun):
+            self._take(x, c)
+        else:
+            self.lower = max(self.lower, c.lower_bound)
+
+    def _accelerated(self) -> float:
+        """`BLOCK` accelerated projected steps that keep their momentum from block to block."""
+        if self.apg is None:
+            self.apg = APG().states(self.view, State(self.x), 2**62)
+        last = self.x
+        for _ in range(BLOCK):
+            last = next(self.apg).x
+        self.violation = self.problem.violation(last)
+        self._offer(last)
+        return BLOCK * (2.0 * self.gradient_cost + self.projection_cost) + self.gradient_cost + self.projection_cost
+
+    # -- adaptation
+
+    def _adapt(self, before: float) -> None:
+        if self.gap <= 0.5 * before:
+            self.failures = 0
+            return
+        self.failures += 1
+        if self.failures % 2 == 1 and self.length < LONGEST * self.loss.n:
+            self.length *= 2.0
+        else:
+            self.eta *= 0.5
+
+    def _shrink_mu(self) -> None:
+        """Smaller where the smoothing, at most mu s^2/2 a row, is a good part of the gap."""
+        if self.mu == 0.0:
+            return
+        given_up = 0.5 * self.mu * self.tangent.magnitude
+        if self.gap <= 4.0 * given_up or self.failures >= 2:
+            self.mu *= 0.25
+            self.eta *= 0.25
+            self.length = min(2.0 * self.length, LONGEST * self.loss.n)
+            self.failures = 0
+            self._enter_mu()
+            self.tangent = passes.tangent(self.loss, self.x, self.mu, self.slopes)
+
+    def _choose(self) -> None:
+        cheap = self.projection_cost <= CHEAP_PROJECTION * self.gradient_cost
+        if not self.options.accelerate or not (cheap or self.failures >= 3 or self.mode == "apg"):
+            return
+        if self.mode == "vr" and not self.rate_vr >= self.rate_apg:
+            self.mode = "apg"
+        elif self.mode == "apg" and self.rate_apg < 0.5 * self.rate_vr:
+            self.mode, self.apg, self.rate_apg = "vr", None, 2.0 * max(self.rate_apg, 0.0)
+
+
