@@ -12,8 +12,9 @@ import numpy as np
 
 from epro.kernels.active import SparseVector
 from epro.kernels.batch import call
-from epro.kernels.lazy_queue import advance, clear, push, settle, tick_of
+from epro.kernels.lazy_queue import advance, clear, inlined, push, settle, sweep, tick_of
 from epro.kernels.lazy_state import (
+    CELL,
     FIRED,
     HELD,
     KEY,
@@ -40,36 +41,34 @@ from epro.kernels.records import kernel
 from epro.protocols import Array, Index
 
 AHEAD = 3  # rows between fetching a row's cells and using them
-SMALLEST_SCALE = 1e-4
+SMALLEST_SCALE = 1e-6
 
 
-@kernel
+@kernel(error_model="numpy")
 def lazy_epoch(model: LazyModel, state: LazyState, draws: Index, etas: Array, start: int) -> int:
-    """Steps ``start``, ``start + 1``, ... of draws (steps x batch); stops early where the queue must grow.
+    """Steps ``start``, ``start + 1``, ... of draws (steps x batch); stops early where the queue is full.
 
     Returns the number of the step to continue with.
     """
     slopes = np.empty(draws.shape[1])
     for t in range(start, draws.shape[0]):
-        if not has_room(model, state, draws[t]):
+        if not has_room(model, state, draws, t):
             return t
         look_ahead(model, state, draws, t)
-        lazy_step(model, state, draws[t], slopes, etas[t])
+        lazy_step(model, state, draws, t, slopes, etas[t])
     return draws.shape[0]
 
 
-@kernel(forceinline=True)
-def has_room(model: LazyModel, state: LazyState, rows: Index) -> bool:
-    """Whether the queue can take all entries of a step; stale ones are swept out before giving up."""
+@inlined
+def has_room(model: LazyModel, state: LazyState, draws: Index, t: int) -> bool:
+    """Whether the queue can take all entries of a step."""
     needed = 0
-    for i in rows:
-        needed += model.indptr[i + 1] - model.indptr[i]
-    if state.counts[ROOM] < needed:
-        rebase(state, 1.0)
+    for b in range(draws.shape[1]):
+        needed += model.indptr[draws[t, b] + 1] - model.indptr[draws[t, b]]
     return state.counts[ROOM] >= needed
 
 
-@kernel(forceinline=True)
+@inlined
 def look_ahead(model: LazyModel, state: LazyState, draws: Index, t: int) -> None:
     """Starts fetching what the next steps will read."""
     steps, batch = draws.shape
@@ -81,13 +80,13 @@ def look_ahead(model: LazyModel, state: LazyState, draws: Index, t: int) -> None
                 prefetch(cells + 32 * model.indices[k])
 
 
-@kernel(forceinline=True)
-def lazy_step(model: LazyModel, state: LazyState, rows: Index, slopes: Array, eta: float) -> None:
+@inlined
+def lazy_step(model: LazyModel, state: LazyState, draws: Index, t: int, slopes: Array, eta: float) -> None:
     """One step of the clipped form: rows at x_t, cut at x_t, then shrink, move and clip."""
-    scalars = state.scalars
-    for b in range(rows.size):
-        i = rows[b]
-        slopes[b] = model.link.slope(scalars[SCALE] * row_dot(model, state, i), model.y[i]) / rows.size
+    scalars, batch = state.scalars, draws.shape[1]
+    for b in range(batch):
+        i = draws[t, b]
+        slopes[b] = model.link.slope(scalars[SCALE] * row_dot(model, state, i), model.y[i]) / batch
         if model.weights.size > 0:
             slopes[b] *= model.weights[i]
     factor, threshold = pull(model, state, eta)
@@ -98,15 +97,15 @@ def lazy_step(model: LazyModel, state: LazyState, rows: Index, slopes: Array, et
     else:
         scalars[SCALE] *= factor
     threshold /= scalars[SCALE]
-    for b in range(rows.size):
+    for b in range(batch):
         if slopes[b] != 0.0:
             # where several rows may move one coordinate, only `advance` can clip
-            move(model, state, rows[b], eta * slopes[b] / scalars[SCALE], threshold if rows.size == 1 else 0.0)
+            move(model, state, draws[t, b], eta * slopes[b] / scalars[SCALE], threshold if batch == 1 else 0.0)
     if threshold > 0.0:
         advance(state, threshold)
 
 
-@kernel(forceinline=True)
+@inlined
 def pull(model: LazyModel, state: LazyState, eta: float) -> tuple[float, float]:
     """The factor and the threshold that regularizer and cut apply to all coordinates in this step."""
     factor = 1.0 - eta * model.ridge
@@ -122,25 +121,25 @@ def pull(model: LazyModel, state: LazyState, eta: float) -> tuple[float, float]:
     return factor, threshold
 
 
-@kernel(forceinline=True)
+@inlined
 def row_dot(model: LazyModel, state: LazyState, i: int) -> float:
     """<A_i, u>"""
     offset = state.scalars[OFFSET]
     p = 0.0
     for k in range(model.indptr[i], model.indptr[i + 1]):
-        z = state.cells[model.indices[k], KEY]
+        z = state.cells[CELL * model.indices[k] + KEY]
         p += model.data[k] * (z - offset * ((z > 0.0) - (z < 0.0)))
     return p
 
 
-@kernel(forceinline=True)
+@inlined
 def move(model: LazyModel, state: LazyState, i: int, step: float, threshold: float) -> None:
     """u = u - step * A_i for the row's coordinates, counted as zero where the offset's next move would clip them."""
     offset, now = state.scalars[OFFSET], tick_of(state, state.scalars[OFFSET])
     norm, square, live = 0.0, 0.0, 0
     for k in range(model.indptr[i], model.indptr[i + 1]):
         j, change = model.indices[k], -step * model.data[k]
-        z = state.cells[j, KEY]
+        z = state.cells[CELL * j + KEY]
         if z == 0.0:
             if abs(change) > threshold:
                 raise_cell(state, j, change, now)
@@ -164,35 +163,35 @@ def move(model: LazyModel, state: LazyState, i: int, step: float, threshold: flo
     state.counts[LIVE] += live
 
 
-@kernel(forceinline=True)
+@inlined
 def raise_cell(state: LazyState, j: int, u: float, now: int) -> None:
     """A coordinate leaves zero."""
     sign = math.copysign(1.0, u)
     z = u + sign * state.scalars[OFFSET]
-    state.cells[j, KEY] = z
-    state.cells[j, HELD] += sign * state.scalars[MOMENT] - z * state.scalars[MASS]
-    if state.cells[j, SEEN] == 0.0:
-        state.cells[j, SEEN] = 1.0
+    state.cells[CELL * j + KEY] = z
+    state.cells[CELL * j + HELD] += sign * state.scalars[MOMENT] - z * state.scalars[MASS]
+    if state.cells[CELL * j + SEEN] == 0.0:
+        state.cells[CELL * j + SEEN] = 1.0
         state.touched[state.counts[TOUCHED]] = j
         state.counts[TOUCHED] += 1
-    queued = state.cells[j, QUEUED]
+    queued = state.cells[CELL * j + QUEUED]
     if queued == 0.0 or abs(z) < queued:
         push(state, j, abs(z), now)
 
 
-@kernel(forceinline=True)
+@inlined
 def shift_cell(state: LazyState, j: int, z: float, u: float, new_z: float, now: int) -> None:
     """A live coordinate stays live, from z to new_z, which stands for u."""
     held = (z - new_z) * state.scalars[MASS]
     if (z > 0.0) != (new_z > 0.0):
         held -= 2.0 * math.copysign(state.scalars[MOMENT], z)
-    state.cells[j, KEY] = new_z
-    state.cells[j, HELD] += held
-    if abs(new_z) < state.cells[j, QUEUED]:
+    state.cells[CELL * j + KEY] = new_z
+    state.cells[CELL * j + HELD] += held
+    if abs(new_z) < state.cells[CELL * j + QUEUED]:
         push(state, j, state.scalars[OFFSET] + 0.5 * abs(u), now)
 
 
-@kernel
+@kernel(error_model="numpy")
 def rebase(state: LazyState, factor: float) -> None:
     """x *= factor, and starts again from scale 1 and offset 0; the queue keeps one entry for each live coordinate."""
     scalars, cells, per_tick = state.scalars, state.cells, state.scalars[PER_TICK]
@@ -200,12 +199,12 @@ def rebase(state: LazyState, factor: float) -> None:
     norm, square, live = 0.0, 0.0, 0
     for place in range(state.counts[TOUCHED]):
         j = state.touched[place]
-        z = cells[j, KEY]
-        cells[j, QUEUED] = 0.0
+        z = cells[CELL * j + KEY]
+        cells[CELL * j + QUEUED] = 0.0
         if z != 0.0:
             settle(state, j, z)
             x = (z - np.sign(z) * scalars[OFFSET]) * scalars[SCALE] * factor
-            cells[j, KEY] = x
+            cells[CELL * j + KEY] = x
             norm += abs(x)
             square += x * x
             if x != 0.0:
@@ -216,32 +215,33 @@ def rebase(state: LazyState, factor: float) -> None:
     state.counts[LIVE] = live
 
 
-@kernel
+@kernel(error_model="numpy")
 def begin(state: LazyState, columns: Array, values: Array) -> None:
     """Forgets the last epoch and starts at the given point."""
     for place in range(state.counts[TOUCHED]):
-        state.cells[state.touched[place]] = 0.0
+        at = CELL * state.touched[place]
+        state.cells[at : at + CELL] = 0.0
     state.counts[:] = 0
     state.scalars[:] = 0.0
     state.scalars[SCALE] = 1.0
     for place in range(columns.size):
         j = columns[place]
-        state.cells[j, KEY] = values[place]
-        state.cells[j, SEEN] = 1.0
+        state.cells[CELL * j + KEY] = values[place]
+        state.cells[CELL * j + SEEN] = 1.0
         state.touched[place] = j
     state.counts[TOUCHED] = columns.size
     rebase(state, 1.0)
 
 
-@kernel
+@kernel(error_model="numpy")
 def current(state: LazyState, x: Array, total: Array) -> None:
     """x_t, and the sum of all iterates before it, on the columns touched."""
     scalars = state.scalars
     for place in range(state.counts[TOUCHED]):
-        cell = state.cells[state.touched[place]]
-        z = cell[KEY]
+        at = CELL * state.touched[place]
+        z = state.cells[at + KEY]
         x[place] = scalars[SCALE] * (z - np.sign(z) * scalars[OFFSET])
-        total[place] = cell[HELD] + z * scalars[MASS] - np.sign(z) * scalars[MOMENT]
+        total[place] = state.cells[at + HELD] + z * scalars[MASS] - np.sign(z) * scalars[MOMENT]
 
 
 class LazyResult(NamedTuple):
@@ -283,8 +283,7 @@ class LazyIterate:
             done = call(lazy_epoch, model, self.state, draws, etas, done, records=(model,))
             if done == len(draws):
                 break
-            needed = int((model.indptr[draws[done] + 1] - model.indptr[draws[done]]).sum())
-            self._reserve(int(self.state.counts[LIVE]) + needed)
+            self._make_room(int((model.indptr[draws[done] + 1] - model.indptr[draws[done]]).sum()))
         self.steps += len(draws)
 
     def _set_tick(self, model: LazyModel, etas: Array) -> None:
@@ -294,6 +293,7 @@ class LazyIterate:
         per_tick = 2.0 / smallest if smallest > 0.0 else 0.0
         scalars = self.state.scalars
         if not per_tick / 8.0 <= scalars[PER_TICK] <= per_tick * 8.0:
+            self._reserve(int(self.state.counts[LIVE]), begun=False)
             scalars[PER_TICK] = per_tick
             rebase(self.state, 1.0)
 
@@ -309,6 +309,12 @@ class LazyIterate:
         current(self.state, x, total)
         total /= max(self.steps, 1)
         return LazyResult(SparseVector(touched, x, self.columns), SparseVector(touched, total, self.columns))
+
+    def _make_room(self, entries: int) -> None:
+        """Sweeps stale entries out of the queue; where it stays more than half full, it grows."""
+        sweep(self.state)
+        if self.state.counts[ROOM] < max(entries, self.state.entry_key.size // 2):
+            self._reserve(self.state.entry_key.size + entries)
 
     def _reserve(self, entries: int, begun: bool = True) -> None:
         """At least so many places in the queue, twice as many as needed where it grows."""

@@ -7,7 +7,7 @@ slots passed are emptied, and what they hold either is due or moves to a lower l
 for each level; most are due within 256 ticks and move not at all. Nothing is rounded but the place of waiting: whether
 a coordinate has reached zero is seen from its key.
 
-Entries are never searched for. A live coordinate j always has one whose key is ``cells[j, QUEUED]`` and at most |z|.
+Entries are never searched for. A live coordinate j always has one whose key is ``cells[CELL * j + QUEUED]`` and at most |z|.
 Keys that grow need no new entry: when the old one is due, j is put back. Keys that fall below get a new one, halfway
 to the offset so that this does not happen at every touch; the old one is recognised by its key when it is due, and
 dropped. Where the offset never moves (no tick), nothing is queued.
@@ -18,11 +18,13 @@ from __future__ import annotations
 import math
 
 from epro.kernels.lazy_state import (
+    CELL,
     DIGIT,
     FREE,
     HELD,
     KEY,
     LAST_TICK,
+    LEVELS,
     LIVE,
     MASS,
     MOMENT,
@@ -37,14 +39,18 @@ from epro.kernels.lazy_state import (
 )
 from epro.kernels.records import kernel
 
+# Every helper becomes part of the loop: as calls they would pass some fifty words each time. With divisions that do not
+# raise there is one way out of each, which lets Numba drop its counting of references to the arrays.
+inlined = kernel(forceinline=True, error_model="numpy")
 
-@kernel(forceinline=True)
+
+@inlined
 def tick_of(state: LazyState, key: float) -> int:
     """The tick of a key or of the offset; what is too far away waits at the last one."""
     return int(min(key * state.scalars[PER_TICK], LAST_TICK))
 
 
-@kernel(forceinline=True)
+@inlined
 def digit_length(difference: int) -> int:
     """The position of the highest digit that is not zero, from 0."""
     level = 0
@@ -54,7 +60,7 @@ def digit_length(difference: int) -> int:
     return level
 
 
-@kernel(forceinline=True)
+@inlined
 def file(state: LazyState, e: int, key: float, now: int) -> None:
     """Puts entry e where it waits, seen from the offset's tick."""
     tick = tick_of(state, key)
@@ -65,7 +71,7 @@ def file(state: LazyState, e: int, key: float, now: int) -> None:
     state.waiting[level, slot] = e
 
 
-@kernel
+@kernel(error_model="numpy")
 def clear(state: LazyState) -> None:
     """An empty queue; all its entries are free."""
     size = state.entry_key.size
@@ -76,19 +82,19 @@ def clear(state: LazyState) -> None:
     state.counts[ROOM] = size
 
 
-@kernel(forceinline=True)
+@inlined
 def push(state: LazyState, j: int, key: float, now: int) -> None:
     """Puts j into the queue under a key, where ``now`` is the offset's tick; there must be room."""
     if state.scalars[PER_TICK] > 0.0:
         e = state.counts[FREE]
         state.counts[FREE] = state.entry_link[e, 1]
         state.counts[ROOM] -= 1
-        state.cells[j, QUEUED] = key
+        state.cells[CELL * j + QUEUED] = key
         state.entry_link[e, 0] = j
         file(state, e, key, now)
 
 
-@kernel(forceinline=True)
+@inlined
 def release(state: LazyState, e: int) -> None:
     """Entry e becomes free."""
     state.entry_link[e, 1] = state.counts[FREE]
@@ -96,7 +102,7 @@ def release(state: LazyState, e: int) -> None:
     state.counts[ROOM] += 1
 
 
-@kernel(forceinline=True)
+@inlined
 def advance(state: LazyState, step: float) -> None:
     """The offset grows by ``step``: sums follow, and the coordinates that reach zero are settled."""
     old = state.scalars[OFFSET]
@@ -124,18 +130,35 @@ def advance(state: LazyState, step: float) -> None:
                 e = following
 
 
-@kernel(forceinline=True)
+@kernel(error_model="numpy")
+def sweep(state: LazyState) -> None:
+    """Drops the entries that are no longer those of their coordinates."""
+    for level in range(LEVELS):
+        for slot in range(SLOTS):
+            e = state.waiting[level, slot]
+            state.waiting[level, slot] = -1
+            while e >= 0:
+                following = state.entry_link[e, 1]
+                if state.cells[CELL * state.entry_link[e, 0] + QUEUED] != state.entry_key[e]:
+                    release(state, e)
+                else:
+                    state.entry_link[e, 1] = state.waiting[level, slot]
+                    state.waiting[level, slot] = e
+                e = following
+
+
+@inlined
 def take(state: LazyState, e: int, key: float, offset: float, now: int) -> None:
     """An entry is due: its coordinate dies, or waits for longer, or is known under another entry."""
     j = state.entry_link[e, 0]
-    if state.cells[j, QUEUED] != key:
+    if state.cells[CELL * j + QUEUED] != key:
         release(state, e)
         return
-    z = state.cells[j, KEY]
+    z = state.cells[CELL * j + KEY]
     excess = abs(z) - offset
     if z != 0.0 and excess > 0.0:
         key = offset + 0.5 * excess
-        state.cells[j, QUEUED] = key
+        state.cells[CELL * j + QUEUED] = key
         file(state, e, key, now)
         return
     if z != 0.0:
@@ -143,12 +166,12 @@ def take(state: LazyState, e: int, key: float, offset: float, now: int) -> None:
         state.scalars[NORM] -= excess
         state.scalars[SQUARE] -= excess * excess
         state.counts[LIVE] -= 1
-    state.cells[j, QUEUED] = 0.0
+    state.cells[CELL * j + QUEUED] = 0.0
     release(state, e)
 
 
-@kernel(forceinline=True)
+@inlined
 def settle(state: LazyState, j: int, z: float) -> None:
     """A live coordinate becomes zero; its iterates so far are all in V."""
-    state.cells[j, HELD] += z * state.scalars[MASS] - math.copysign(state.scalars[MOMENT], z)
-    state.cells[j, KEY] = 0.0
+    state.cells[CELL * j + HELD] += z * state.scalars[MASS] - math.copysign(state.scalars[MOMENT], z)
+    state.cells[CELL * j + KEY] = 0.0

@@ -38,8 +38,8 @@ import numpy as np
 
 from epro.protocols import Array
 
-# the columns of `LazyState.cells`
-KEY, HELD, QUEUED, SEEN = 0, 1, 2, 3
+# the places of a cell, and their number, in `LazyState.cells`
+KEY, HELD, QUEUED, SEEN, CELL = 0, 1, 2, 3, 4
 # the places of `LazyState.scalars`: a, B, S, P, sum |u|, sum u^2, ticks of the queue per unit of B (0: B stays at 0)
 SCALE, OFFSET, MASS, MOMENT, NORM, SQUARE, PER_TICK = 0, 1, 2, 3, 4, 5, 6
 # the places of `LazyState.counts`
@@ -73,7 +73,7 @@ class LazyModel(NamedTuple):
 class LazyState(NamedTuple):
     """The iterate between two steps. All arrays are changed in place.
 
-    ``cells[j]`` holds z, V, the lowest key under which the queue knows j (0 where it does not), and whether j was ever
+    ``cells[4 * j : 4 * j + 4]`` holds z, V, the lowest key under which the queue knows j (0 where it does not), and whether j was ever
     live. ``touched`` lists the columns that were. ``entry_key``, ``entry_link`` (column, next) and ``waiting`` are the queue.
     """
 
@@ -104,6 +104,6 @@ def new_state(columns: int, entries: int) -> LazyState:
 
 def aligned_zeros(columns: int) -> Array:
     """Zeroed cells of 32 bytes, none of which lies across two cache lines."""
-    raw = np.zeros(4 * columns + 8)
+    raw = np.zeros(CELL * columns + 8)
     skip = (-raw.ctypes.data // 8) % 8
-    return raw[skip : skip + 4 * columns].reshape(columns, 4)
+    return raw[skip : skip + CELL * columns]
