@@ -61,7 +61,7 @@ def save(run: Run, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str]) -> dict[str, Any]:
     """What `save` wrote."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         found = _decoded(json.loads(arrays["json"].tobytes()), arrays)
     except FileNotFoundError:

@@ -67,8 +67,8 @@ class Run:
 
     def _loop(self) -> tuple[Status, str]:
         for state in self.solver.states(self.oracles, self.state, self.budget.max_steps):
-            self.state = state
             self._record(state)
+            self.state = state
             ended = self._ended(state)
             if ended is not None:
                 return ended, ""
@@ -98,6 +98,8 @@ class Run:
                 fun = state.fun
                 if np.isnan(fun) and self._affordable(state.steps):
                     fun = self.problem.value(state.x)
+                    if not np.isfinite(fun):
+                        raise Diverged(f"a step size of {np.max(state.step_size):.3g} made the objective {fun}")
                 self.bound = max(self.bound, state.lower_bound)
                 if self._wants_certificate(state):
                     self.bound = max(self.bound, lower_bound(self.problem, state.x, self._certificate_project))

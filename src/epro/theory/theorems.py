@@ -71,6 +71,15 @@ class Guarantee:
     epsilon: float | None = None
     _others: tuple[Guarantee, ...] = field(default=(), repr=False, compare=False)
 
+    def __str__(self) -> str:
+        known = ", ".join(f"{name} = {getattr(self.constants, name):.4g}" for name in ("G1", "G2", "rho", "beta"))
+        least = "E f(x) - f(x*)" if self.probability is None else "f(x) - f(x*)"
+        odds = "" if self.probability is None else f" with probability at least {self.probability:g}"
+        return (
+            f"{self.theorem} ({self.reading} constants): {least} <= {self.bound:.4g}{odds} after {self.T} stochastic "
+            f"gradients, in {self.epochs} epochs, with {known}, lam = {self.lam:.4g}"
+        )
+
     @property
     def schedule(self) -> tuple[Epoch, ...]:
         """The epochs that complete within T stochastic gradients."""
