@@ -183,12 +183,12 @@ class Certifier:
         A tenth of the gap that is left is as exact as the thresholded projection needs to be.
         """
         target, u, allowed = centre - c / a, self._u, 0.05 * max(gap, 1e-15) / a
-        while True:
+        for _ in range(6):
             found = composite.thresholded_projection(self._project, target, np.asarray(tau) / a, u, allowed, ROUNDS)
             move, u = found.p - centre, found.u
             value = float(np.vdot(c, found.p - x)) + 0.5 * a * float(np.vdot(move, move))
             value += float(np.sum(tau * np.abs(found.p))) - a * found.gap
-            if a * found.gap <= 0.1 * (gap - value) or found.gap > allowed:
+            if not np.any(tau) or a * found.gap <= 0.1 * max(gap - value, 0.0) or found.gap > allowed:
                 break  # exact enough, or as exact as `ROUNDS` projections make it
             allowed = 0.05 * max(gap - value, 1e-15) / a
         self._u = u if np.any(tau) else None
