@@ -73,3 +73,51 @@ def reproduce(
     from epro.cli_reproduce import reproduce as run
 
     run(experiment.value, scale.value, out, data)
+
+
+@app.command()
+def solve(
+    data: Annotated[
+        Path, typer.Argument(help=".npz (X, y), .csv (header; y last), or LIBSVM text, also .gz, .bz2, .xz.")
+    ],
+    loss: Annotated[
+        str, typer.Option(help="squared, logistic, hinge, squared-hinge, huber, absolute, quantile.")
+    ] = "squared",
+    ridge: Annotated[float, typer.Option(help="a in (a/2)||x||^2.")] = 0.0,
+    l1: Annotated[float, typer.Option(help="t in t||x||_1.")] = 0.0,
+    l1_ball: Annotated[float | None, typer.Option(help="Radius of an l1 ball.")] = None,
+    l2_ball: Annotated[float | None, typer.Option(help="Radius of a Euclidean ball.")] = None,
+    simplex: Annotated[float | None, typer.Option(help="Sum of non-negative coefficients.")] = None,
+    box: Annotated[str | None, typer.Option(help="Bounds of every coefficient, such as --box=-1,1.")] = None,
+    nonnegative: Annotated[bool, typer.Option("--nonnegative", help="Coefficients at least zero.")] = False,
+    monotone: Annotated[bool, typer.Option("--monotone", help="Coefficients that do not fall.")] = False,
+    method: Annotated[str, typer.Option(help="auto, or a method's name.")] = "auto",
+    tol: Annotated[float, typer.Option(help="Stop at a certified gap of tol * max(1, |fun|).")] = 1e-4,
+    max_steps: Annotated[int | None, typer.Option(min=1, help="Stochastic gradients at most.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the random draws.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="An .npz file for x and the numbers.", dir_okay=False)] = None,
+) -> None:
+    """Solve a problem from a data file, and print what is certified about the answer.
+
+    Ends with 0 where the gap was certified, 2 where it was not, 1 on an error.
+    """
+    from epro.cli_solve import solve as run
+
+    options = {
+        "l1_ball": l1_ball, "l2_ball": l2_ball, "simplex": simplex, "box": box, "nonnegative": nonnegative,
+        "monotone": monotone,
+    }  # fmt: skip
+    try:
+        result = run(data, loss, ridge, l1, options, method, tol, max_steps, seed, out)
+    except (ValueError, TypeError, OSError) as error:
+        typer.echo(f"epro solve: {error}", err=True)
+        raise typer.Exit(1) from None
+    raise typer.Exit(0 if result.success else 2)
+
+
+@app.command()
+def bench() -> None:
+    """Measure steps, gradients and projections on this machine, in a few seconds."""
+    from epro.cli_bench import bench as run
+
+    run()

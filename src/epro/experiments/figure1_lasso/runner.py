@@ -109,7 +109,7 @@ def curve(problem: Problem, setting: Setting, competitor: Competitor, seed: int)
     return {
         "method": competitor.name, "setting": setting.name, "iterations": steps, "seconds": seconds,
         "objective": objective, "projections": projections, "violation": violation, "final": final,
-        "options": competitor.options, "lower_bound": -np.inf if competitor.engine == "active" else result.lower_bound,
+        "options": competitor.options, "lower_bound": result.lower_bound if competitor.engine in ("lazy", "full") else -np.inf,
     }  # fmt: skip
 
 
@@ -122,7 +122,7 @@ class Points:
 
     def __call__(self, problem: Problem, state: State) -> None:
         where = np.flatnonzero(state.x)
-        names = where if self.columns is None else self.columns[where]
+        names = where.astype(np.int32) if self.columns is None else self.columns[where]
         self.kept.append(SparseVector(names, state.x[where], self.size))
 
 
@@ -130,7 +130,7 @@ def method(problem: Problem, competitor: Competitor, draws: Index) -> tuple[Resu
     """The result, its points in the whole space, and the seconds spent before the method's clock started."""
     started = time.perf_counter()
     columns, small = None, problem
-    if competitor.engine == "active":
+    if competitor.engine in ("active", "clipped"):
         small, columns, draws = restrict(problem, draws)
     oracles = make_oracles(small, competitor, draws)
     extra = time.perf_counter() - started
@@ -149,7 +149,7 @@ def warm_up(problem: Problem, competitor: Competitor, draws: Index) -> None:
 
 def make_oracles(problem: Problem, competitor: Competitor, draws: Index) -> Oracles:
     """What the method asks, with its rows already drawn."""
-    if competitor.engine == "lazy":
+    if competitor.engine in ("lazy", "clipped"):
         return LazyOracles(problem, draws)
     return Oracles(problem, Scripted(draws))  # type: ignore[arg-type]
 

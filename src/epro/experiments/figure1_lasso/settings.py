@@ -13,7 +13,7 @@ from epro.regularizers import Ridge
 from epro.schedules import Epoch, doubling
 from epro.solvers import APG, SGD, EproORDA, EproSGD, LogTSGD, OneProj, Solver
 
-Engine = Literal["active", "lazy", "full"]
+Engine = Literal["active", "clipped", "lazy", "full"]
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,8 @@ class Competitor:
     """A method with its options, its budget, and how its vectors are held.
 
     "active": only the columns of the rows that will be drawn, which is exact; "lazy": all columns, each brought up to
-    date when a row touches it; "full": dense vectors.
+    date when a row touches it, with cuts that stop a coordinate at zero instead of carrying it across; "clipped": such
+    cuts on the active columns; "full": dense vectors.
     """
 
     name: str
@@ -76,6 +77,7 @@ def paper(n: int, steps: int, full_gradients: int) -> Setting:
         Competitor("OneProj", OneProj(lam=lam, eta0=0.1, looks=True), steps),
         Competitor("LogT", LogTSGD(eta=0.1), steps),
         Competitor("Epro-SGD", EproSGD(lam=lam, schedule=tuple(cut(doubling(8, 0.3), steps))), steps),
+        Competitor("Epro-SGD, clipped", EproSGD(lam=lam, schedule=tuple(cut(doubling(8, 0.3), steps))), steps, "clipped"),
         Competitor("Epro-ORDA", EproORDA(lam=lam, eta1=0.3), steps),
         Competitor("APG", APG(), 2 * full_gradients * n, "full"),
     ))  # fmt: skip
