@@ -71,7 +71,8 @@ class Affine(Constraint):
         if self.b.shape != (m,) or m == 0:
             raise ValueError(f"Affine: A has {m} rows but b has shape {self.b.shape}, expected one entry each")
         self.shape = (self.A.shape[1],)
-        q, r, order = scipy.linalg.qr(self.A.T, mode="economic", pivoting=True)
+        factors: Any = scipy.linalg.qr(self.A.T, mode="economic", pivoting=True)
+        q, r, order = factors
         diagonal = np.abs(np.diag(r))
         rank = int((diagonal > 1e-12 * diagonal[0]).sum()) if len(diagonal) and diagonal[0] > 0 else 0
         # A'[:, order] = q r, so the first rank rows in this order are r[:rank, :rank]' (Q x) = b[order[:rank]]

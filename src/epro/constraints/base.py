@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -31,7 +31,6 @@ class Constraint:
     """
 
     shape: Shape | None = None
-    dear: ClassVar[bool] = False  # whether a cut costs more than a distance, so that leaving cuts out pays
 
     @property
     def lipschitz(self) -> float | None:
@@ -42,6 +41,11 @@ class Constraint:
     def rho(self) -> float | None:
         """A positive rho with ||x - P(x)|| <= [c(x)]_+ / rho for all x (Lemma 0); None where unknown."""
         return None
+
+    @property
+    def dear(self) -> bool:
+        """Whether a cut costs more than a distance, so that leaving cuts out pays (see `epro.kernels.skipping`)."""
+        return False
 
     @property
     def radius_bound(self) -> float | None:

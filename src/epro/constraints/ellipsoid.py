@@ -133,8 +133,8 @@ class Ellipsoid(Constraint):
         return float(np.linalg.norm(self.center)) + self.radius / math.sqrt(self.s[0])
 
     def record(self, shape: Shape, dtype: Any) -> EllipsoidRecord:
-        parts = (np.ascontiguousarray(part, dtype=dtype) for part in (self.P, self.V, self.s, self.center))
-        return EllipsoidRecord(*parts, self.radius)
+        P, V, s, center = (np.ascontiguousarray(v, dtype=dtype) for v in (self.P, self.V, self.s, self.center))
+        return EllipsoidRecord(P, V, s, center, self.radius)
 
     def linear_minimizer(self, direction: Array) -> Array:
         """center - radius P^-1 a / sqrt(a' P^-1 a)."""

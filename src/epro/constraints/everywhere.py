@@ -43,8 +43,13 @@ class Everywhere(Constraint):
     array([1., 2.])
     """
 
-    lipschitz = 0.0
-    rho = 1.0
+    @property
+    def lipschitz(self) -> float:
+        return 0.0
+
+    @property
+    def rho(self) -> float:
+        return 1.0
 
     def record(self, shape: Shape, dtype: Any) -> EverywhereRecord:
         return EverywhereRecord(-1.0)

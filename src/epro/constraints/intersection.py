@@ -77,8 +77,9 @@ class Intersection(Constraint):
             raise ValueError("Intersection: members must not be empty")
         self._rows: Rows | None = None
         self._state: Array | None = None
-        for shape in {member.shape for member in self.members} - {None}:
-            self.shape = self._bind_members(shape) or shape
+        for shape in {member.shape for member in self.members if member.shape is not None}:
+            self._bind_members(shape)
+            self.shape = shape
 
     def _bind_members(self, shape: Shape) -> None:
         self.members = [member.bind(shape) for member in self.members]

@@ -35,7 +35,7 @@ class L1BallRecord(NamedTuple):
         magnitude = np.abs(x)
         if magnitude.sum() > self.radius:
             project_simplex(magnitude.reshape(-1), self.radius)
-            x[...] = np.sign(x) * magnitude
+            x[...] = np.sign(x) * magnitude + 0.0  # which turns -0 into 0
 
 
 class L1Ball(Constraint):

@@ -61,8 +61,13 @@ class L2Ball(Constraint):
     array([0.6, 0.8])
     """
 
-    lipschitz = 1.0
-    rho = 1.0
+    @property
+    def lipschitz(self) -> float:
+        return 1.0
+
+    @property
+    def rho(self) -> float:
+        return 1.0
 
     def __init__(self, radius: float, center: Any = None) -> None:
         self.radius = positive(radius, "L2Ball: radius")

@@ -148,7 +148,7 @@ def diagnose(linear: LinearSystem, name: str, describe: Callable[[str, int], str
 def relaxable(linear: LinearSystem) -> tuple[list[tuple[str, int]], Any, Array]:
     """All pieces of a system as inequalities A x <= b with unit rows, and what each one is."""
     d = len(linear.lb)
-    unit = sparse.eye_array(d, format="csr")
+    unit: Any = sparse.eye_array(d, format="csr")
     low, high = np.flatnonzero(np.isfinite(linear.lb)), np.flatnonzero(np.isfinite(linear.ub))
     ub, eq = sparse.csr_array(linear.A_ub), sparse.csr_array(linear.A_eq)
     A = sparse.csr_array(sparse.vstack([ub, eq, -eq, -unit[low], unit[high]]))

@@ -123,7 +123,9 @@ class Monotone(Constraint):
     array([1. , 2.5, 2.5, 4. ])
     """
 
-    lipschitz = math.sqrt(2.0)
+    @property
+    def lipschitz(self) -> float:
+        return math.sqrt(2.0)
 
     def __init__(self, increasing: bool = True, chains: Sequence[Any] | None = None, edges: Any = None) -> None:
         if chains is not None and edges is not None:

@@ -129,12 +129,12 @@ def exchange(rows: Rows, x: Array, lam: Array, state: Array, tol: float) -> tupl
     return np.where(enters, np.where(above > below, 1, -1), state), count
 
 
-def nearest(rows: Rows, z: Array, state: Array | None = None, tol: float = 1e-12) -> Nearest:
+def nearest(rows: Rows, z: Array, state: Array | None = None, tol: float = 1e-12, rounds: int = ROUNDS) -> Nearest:
     """The nearest point to z, started from the active rows of a nearby problem."""
     size = 1.0 + float(np.max(np.abs(z), initial=0.0))
     state = np.where(rows.equal, 1, 0 if state is None else state).astype(np.int8)
     best, patience, x, lam = np.inf, PATIENCE, z, np.zeros(len(state))
-    for k in range(ROUNDS):
+    for k in range(rounds):
         try:
             x, lam = on_active(rows, z, state)
         except (np.linalg.LinAlgError, RuntimeError):  # a singular block
@@ -149,4 +149,4 @@ def nearest(rows: Rows, z: Array, state: Array | None = None, tol: float = 1e-12
         if patience == 0:
             break
         state = following
-    return Nearest(x, lam, state, False, ROUNDS)
+    return Nearest(x, lam, state, False, rounds)

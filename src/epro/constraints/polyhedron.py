@@ -38,6 +38,9 @@ class PolyhedronRecord(NamedTuple):
     def cut_norm2(self, work: Array) -> float:
         return self.lengths2[int(work[0])]
 
+    def above(self, x: Array, c: float, work: Array) -> float:
+        return c
+
 
 @kernel
 def worst_row(x: Array, indptr: Array, indices: Array, data: Array, b: Array, work: Array) -> float:
@@ -79,6 +82,9 @@ class SparsePolyhedronRecord(NamedTuple):
 
     def cut_norm2(self, work: Array) -> float:
         return self.lengths2[int(work[0])]
+
+    def above(self, x: Array, c: float, work: Array) -> float:
+        return c
 
 
 class Polyhedron(Constraint):
@@ -122,6 +128,10 @@ class Polyhedron(Constraint):
         return float(self._lengths.max())
 
     @property
+    def dear(self) -> bool:
+        return self.b.size >= 8
+
+    @property
     def _lengths(self) -> Array:
         squares = self.A.multiply(self.A) if sparse.issparse(self.A) else self.A * self.A
         return np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
@@ -160,8 +170,8 @@ class Polyhedron(Constraint):
         """A bound on ||x - P(z)|| from duality, for any x and any multipliers (see ``qp.projection_error``)."""
         if multipliers is None:
             multipliers = self.multipliers(x, np.asarray(z, dtype=float) - x)
-        wide = (np.asarray(v, dtype=float) for v in (z, x))
-        return projection_error(self._rows, *wide, np.maximum(multipliers, 0.0) * self._rows.lengths)
+        z, x = np.asarray(z, dtype=float), np.asarray(x, dtype=float)
+        return projection_error(self._rows, z, x, np.maximum(multipliers, 0.0) * self._rows.lengths)
 
     def projection_lower_bound(self, z: Array, multipliers: Array) -> float:
         """A lower bound on ||x - z||^2 / 2 over the set, from any nonnegative multipliers."""

@@ -19,8 +19,8 @@ PRODUCTS = 32  # by default at most so many matrix-vector products in a cut
 class PSDRecord(NamedTuple):
     """c(X) = floor - lambda_min(X), v = -u u' for a unit eigenvector u of the smallest eigenvalue.
 
-    ``work`` starts with u. With a budget of zero u comes from a full eigendecomposition, otherwise from at most that many
-    products (see `kernels.psd_cut`).
+    ``work`` starts with u. With a budget of zero u comes from a full eigendecomposition, otherwise from at most that
+    many products (see `kernels.psd_cut`).
     """
 
     floor: float
@@ -85,7 +85,10 @@ class PSD(Constraint):
            [0., 0.]])
     """
 
-    lipschitz = 1.0
+    @property
+    def lipschitz(self) -> float:
+        return 1.0
+
     dear = True  # a cut costs more than a distance between matrices
 
     def __init__(self, floor: float = 0.0, budget: int | Literal["exact"] | None = None) -> None:

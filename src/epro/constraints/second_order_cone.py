@@ -54,8 +54,13 @@ class SecondOrderCone(Constraint):
     array([2.5, 1.5, 2. ])
     """
 
-    lipschitz = math.sqrt(2.0)
-    rho = 1.0
+    @property
+    def lipschitz(self) -> float:
+        return math.sqrt(2.0)
+
+    @property
+    def rho(self) -> float:
+        return 1.0
 
     def bind(self, shape: Shape) -> SecondOrderCone:
         if len(shape) != 1:

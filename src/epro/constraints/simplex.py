@@ -95,7 +95,9 @@ class Simplex(Constraint):
     array([0.4, 0.6, 0. ])
     """
 
-    lipschitz = 1.0
+    @property
+    def lipschitz(self) -> float:
+        return 1.0
 
     def __init__(self, total: float = 1.0) -> None:
         self.total = float(finite(total, "Simplex: total", ndim=0))

@@ -79,7 +79,9 @@ class Spectraplex(Constraint):
            [0., 0.]])
     """
 
-    lipschitz = 1.0
+    @property
+    def lipschitz(self) -> float:
+        return 1.0
 
     def __init__(self, trace: float = 1.0) -> None:
         self.trace = float(finite(trace, "Spectraplex: trace", ndim=0))
