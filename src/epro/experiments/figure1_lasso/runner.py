@@ -101,6 +101,7 @@ def curve(problem: Problem, setting: Setting, competitor: Competitor, seed: int)
     once = isinstance(competitor.solver, OneProj)
     projections = [1 if once else int(p) for p in history["projections"]]
     steps = [int(s) for s in history["steps"]]
+    whole = competitor.engine in ("lazy", "full")
     final = {
         "setting": setting.name, "method": competitor.name, "iterations": steps[-1], "projections": projections[-1],
         "seconds": seconds[-1], "objective": objective[-1], "violation": violation[-1], "memory_mb": memory.megabytes,
@@ -109,7 +110,7 @@ def curve(problem: Problem, setting: Setting, competitor: Competitor, seed: int)
     return {
         "method": competitor.name, "setting": setting.name, "iterations": steps, "seconds": seconds,
         "objective": objective, "projections": projections, "violation": violation, "final": final,
-        "options": competitor.options, "lower_bound": result.lower_bound if competitor.engine in ("lazy", "full") else -np.inf,
+        "options": competitor.options, "lower_bound": result.lower_bound if whole else -np.inf,
     }  # fmt: skip
 
 

@@ -71,13 +71,13 @@ def paper(n: int, steps: int, full_gradients: int) -> Setting:
     Not stated: OneProj's penalty weight (lambda = 0.03 as for Epro), LogT's batches (it starts with one row), and what
     Epro does with the 984 iterations that remain after its seven complete epochs (a last, shorter epoch).
     """
-    lam = 0.03
+    lam, epochs = 0.03, tuple(cut(doubling(8, 0.3), steps))
     return Setting("paper", 1.0, 0.5, (
         Competitor("SGD", SGD(eta0=0.5), steps),
         Competitor("OneProj", OneProj(lam=lam, eta0=0.1, looks=True), steps),
         Competitor("LogT", LogTSGD(eta=0.1), steps),
-        Competitor("Epro-SGD", EproSGD(lam=lam, schedule=tuple(cut(doubling(8, 0.3), steps))), steps),
-        Competitor("Epro-SGD, clipped", EproSGD(lam=lam, schedule=tuple(cut(doubling(8, 0.3), steps))), steps, "clipped"),
+        Competitor("Epro-SGD", EproSGD(lam=lam, schedule=epochs), steps),
+        Competitor("Epro-SGD, clipped", EproSGD(lam=lam, schedule=epochs), steps, "clipped"),
         Competitor("Epro-ORDA", EproORDA(lam=lam, eta1=0.3), steps),
         Competitor("APG", APG(), 2 * full_gradients * n, "full"),
     ))  # fmt: skip
@@ -89,12 +89,12 @@ def realistic(n: int, dense_steps: int, full_gradients: int) -> Setting:
     Methods that pay for all active columns at every step (a projection, a dense average) stop after ``dense_steps``.
     """
     lam, eta = 0.03, 1.0  # rows have unit norm: the largest stable step is 2
-    few = min(n, dense_steps)
+    few, epochs = min(n, dense_steps), tuple(cut(doubling(max(8, -(-n // 127)), eta), n))
     return Setting("realistic", 1e-5, 30.0, (
         Competitor("SGD", SGD(), few),
         Competitor("OneProj", OneProj(lam=lam, looks=True), few),
         Competitor("LogT", LogTSGD(), few),
-        Competitor("Epro-SGD", EproSGD(lam=lam, schedule=tuple(cut(doubling(max(8, -(-n // 127)), eta), n))), n, "lazy"),
+        Competitor("Epro-SGD", EproSGD(lam=lam, schedule=epochs), n, "lazy"),
         Competitor("Epro-ORDA", EproORDA(lam=lam, eta1=eta), few),
         Competitor("APG", APG(), 2 * full_gradients * n, "full"),
     ))  # fmt: skip

@@ -1,0 +1,80 @@
+"""The Lasso experiment: engines that cost less must change nothing, and curves must be recomputed."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from epro import datasets, solvers
+from epro.experiments.figure1_lasso import runner
+from epro.experiments.figure1_lasso.engines import Scripted, restrict
+from epro.experiments.figure1_lasso.settings import Competitor, cut, settings
+from epro.oracles import Oracles
+from epro.problem import Problem
+from epro.run import Budget, Run
+from epro.schedules import Epoch, doubling
+from epro.state import State
+
+
+@pytest.fixture(scope="module")
+def problem() -> Problem:
+    X, y = datasets.make_algebra(n=300, d=2000, nnz_per_row=8, dtype=np.float64, progress=False)
+    return settings(300, "small")[0].problem(X, y)
+
+
+def test_script_is_read_in_order_and_ends() -> None:
+    script = Scripted(np.arange(6))
+    assert script.integers(9, size=(2, 2)).tolist() == [[0, 1], [2, 3]] and script.integers(9, size=2).tolist() == [
+        4,
+        5,
+    ]
+    with pytest.raises(ValueError, match="script of 6 rows"):
+        script.integers(9, size=1)
+
+
+@pytest.mark.parametrize("solver", [solvers.SGD(eta0=0.5), solvers.LogTSGD(eta=0.1)], ids=["sgd", "logt"])
+def test_restricting_to_drawn_columns_changes_nothing(problem: Problem, solver: solvers.Solver) -> None:
+    draws = np.random.default_rng(0).integers(problem.n, size=60)
+    small = restrict(problem, draws)
+    assert small.problem.shape[0] < problem.shape[0] / 2
+    found = []
+    for one, rows in ((problem, draws), (small.problem, small.draws)):
+        oracles = Oracles(one, Scripted(rows), "python")  # type: ignore[arg-type]
+        found.append(Run(solver, oracles, State(np.zeros(one.shape)), Budget(0.0, 60))().x)
+    whole = np.zeros(problem.shape)
+    whole[small.columns] = found[1]
+    assert np.abs(found[0]).max() > 0 and np.allclose(found[0], whole, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("engine", ["active", "clipped", "lazy"])
+def test_curve_is_recomputed_on_all_rows(problem: Problem, engine: Any) -> None:
+    epochs = (Epoch(40, 0.3), Epoch(80, 0.15))
+    competitor = Competitor("Epro-SGD", solvers.EproSGD(lam=0.03, eta1=0.3, schedule=epochs), 120, engine)
+    setting = settings(300, "small")[0]
+    curve = runner.curve(problem, setting, competitor, seed=0)
+    assert curve["iterations"] == [40, 120] and curve["projections"] == [1, 2]
+    assert len(curve["seconds"]) == len(curve["objective"]) == len(curve["violation"]) == 2
+    assert max(curve["violation"]) < 1e-12
+    assert curve["objective"][-1] < problem.value(np.zeros(problem.shape))
+    assert math.isfinite(curve["lower_bound"]) == (engine == "lazy")
+    assert curve["lower_bound"] < curve["objective"][-1]
+
+
+def test_cut_uses_the_budget_up() -> None:
+    assert sum(epoch.steps for epoch in cut(doubling(8, 0.3), 2000)) == 2000
+    assert [epoch.steps for epoch in cut(doubling(8, 0.3), 8)] == [8]
+
+
+def test_both_settings_have_the_methods_of_the_paper() -> None:
+    for setting in settings(20_000, "small"):
+        assert {"SGD", "OneProj", "LogT", "Epro-SGD"} <= {each.name for each in setting.competitors}
+    stated = {each.name: each.solver for each in settings(20_000, "small")[0].competitors}
+    assert stated["SGD"] == solvers.SGD(eta0=0.5) and stated["LogT"] == solvers.LogTSGD(eta=0.1)
+
+
+def test_unknown_scale_is_refused() -> None:
+    with pytest.raises(ValueError, match="scale must be 'small' or 'full', got 'huge'"):
+        runner.run("huge")
