@@ -59,6 +59,7 @@ class Oracles:
         self.parts = Parts(loss.atoms, loss.y, loss.weights, loss.link, g, self.constraint)
         self.everywhere = Everywhere().record(shape, dtype)
         self.clock = Stopwatch()
+        self.choice, self.target = "", 1e-6  # what method="auto" chose and why; the relative gap that is asked for
         self._seconds_per_step = 0.0
         self._compiled: set[Any] = set()
         if engine == "compiled" and not compilable(self.parts):
@@ -157,14 +158,17 @@ class Oracles:
         skipping = Skipping(self.constraint, constraint.lipschitz, pays, reference, new_memo(), self.counts[2:])
         return self.parts._replace(constraint=skipping)
 
-    def orda(self, x1: Array, steps: int, eta: float, lam: float, query_u: bool, batch: int = 1) -> Array:
+    def orda(
+        self, x1: Array, steps: int, eta: float, lam: float, query_u: bool, batch: int = 1, domain: Any = None
+    ) -> Array:
         """Algorithm 2: ``steps`` iterations of ORDA from x1; its last point."""
+        domain = self.everywhere if domain is None else domain
         x, z, dual = x1.copy(), x1.copy(), np.zeros_like(x1)
-        kernel = self._engine(orda_steps, self.parts)
+        kernel = self._engine(orda_steps, self.parts, domain)
         t0, nothing = 1, np.empty((0, batch), np.int64)
-        self._warm_up(kernel, self.parts, lam, eta, query_u, t0, x1, x, z, dual, self.work, nothing)
+        self._warm_up(kernel, self.parts, domain, lam, eta, query_u, t0, x1, x, z, dual, self.work, nothing)
         for draws, _ in self._chunks(np.empty(steps), batch):
-            kernel(self.parts, lam, eta, query_u, t0, x1, x, z, dual, self.work, draws)
+            kernel(self.parts, domain, lam, eta, query_u, t0, x1, x, z, dual, self.work, draws)
             t0 += len(draws)
             self.finite(x, eta)
         return x

@@ -16,9 +16,12 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+from scipy import sparse
 
 from epro.composite import composite_prox
-from epro.constraints.linear import LinearMultipliers, as_linear
+from epro.constraints import Everywhere
+from epro.constraints.linear import LinearMultipliers, as_linear, stack
+from epro.constraints.qp import interior_point
 from epro.oracles import Oracles
 from epro.problem import Problem
 from epro.protocols import Array, Index
@@ -90,7 +93,34 @@ def minimize_model(
         oracles.counts[1] += 1
         z, multipliers = problem.constraint.project_metric(full, linear + tilt - H @ x, warm)
         return np.ascontiguousarray(z, dtype=x.dtype), multipliers
+    if problem.constraint.linear_inequalities(x.size) is not None and not isinstance(problem.constraint, Everywhere) and g.l1 > 0.0:
+        return lifted_model(oracles, H, linear, x)
     return accelerated_model(oracles, H, linear, x), None
+
+
+def lifted_model(oracles: Oracles, H: Array, linear: Array, x: Array) -> tuple[Array, LinearMultipliers]:
+    """The same minimiser for linear inequalities and an l1 norm: a quadratic program in (z, w) with -w <= z <= w.
+
+    By an interior-point method, as its matrix is only semidefinite; one projection then makes the point feasible.
+    """
+    problem, d = oracles.problem, x.size
+    g, system = problem.regularizer, as_linear(problem.constraint, d)
+    m, unit = len(system.b_ub), sparse.eye_array(d)
+    A = stack([system.A_ub, system.A_eq, unit])
+    rows = sparse.bmat([[A, None], [unit, -unit], [-unit, -unit]], format="csc")
+    low = np.concatenate([np.full(m, -np.inf), system.b_eq, system.lb, np.full(2 * d, -np.inf)])
+    high = np.concatenate([system.b_ub, system.b_eq, system.ub, np.zeros(2 * d)])
+    full = np.zeros((2 * d, 2 * d))
+    full[:d, :d] = H + g.ridge * np.eye(d)
+    tilt = 0.0 if g.tilt is None else g.tilt
+    q = np.concatenate([linear + tilt - H @ x, np.full(d, g.l1)])
+    bounded = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
+    lam = np.zeros(len(low))
+    found, lam[bounded] = interior_point(full, q, rows.toarray()[bounded], low[bounded], high[bounded])
+    lam = np.where(lam > 0, np.where(np.isfinite(high), lam, 0.0), np.where(np.isfinite(low), lam, 0.0))
+    z = oracles.project(np.ascontiguousarray(found[:d], dtype=x.dtype))
+    m_eq = m + len(system.b_eq)
+    return z, LinearMultipliers(lam[:m], lam[m:m_eq], lam[m_eq : m_eq + d])
 
 
 def accelerated_model(oracles: Oracles, H: Array, linear: Array, x: Array, *, limit: int = 500, tol: float = 1e-9) -> Array:

@@ -41,6 +41,7 @@ class Run:
         self, solver: Solver, oracles: Oracles, state: State, budget: Budget, callbacks: Sequence[Callback] = ()
     ) -> None:
         self.solver, self.oracles, self.problem, self.budget = solver, oracles, oracles.problem, budget
+        oracles.target = budget.tol
         self.callbacks, self.state, self.x0 = callbacks, state, state.x
         self.history = History()
         self.bound, self.certificate_projections = -np.inf, 0
@@ -165,7 +166,7 @@ class Run:
             n_cuts_skipped=self.oracles.n_cuts_skipped,
             n_certificate_projections=self.certificate_projections, seconds=seconds, history=self.history,
             guarantee=self.solver.guarantee(problem, self.x0, T), method=self.solver.name,
-            estimates=self.solver.estimates(problem, self.x0, T),
+            estimates=self.solver.estimates(problem, self.x0, T), choice=self.oracles.choice,
         )  # fmt: skip
 
     def _make_feasible(self) -> None:

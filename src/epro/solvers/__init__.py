@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from epro.solvers.apg import APG
+from epro.solvers.auto import Auto
 from epro.solvers.base import Solver
 from epro.solvers.epoch_sgd import EpochSGD
 from epro.solvers.epro_newton import EproNewton
@@ -20,7 +21,7 @@ from epro.solvers.sgd import SGD
 
 METHODS: dict[str, type[Solver]] = {
     solver.name: solver
-    for solver in (EproSGD, EproORDA, EproVR, SGD, EpochSGD, OneProj, OneProjGeneral, LogTSGD, FrankWolfe, APG, EproNewton, Gram)
+    for solver in (Auto, EproSGD, EproORDA, EproVR, SGD, EpochSGD, OneProj, OneProjGeneral, LogTSGD, FrankWolfe, APG, EproNewton, Gram)
 }
 
 
@@ -37,6 +38,7 @@ def solver_of(method: Any) -> Solver:
 __all__ = [
     "APG",
     "METHODS",
+    "Auto",
     "EpochSGD",
     "EproNewton",
     "EproORDA",

@@ -13,8 +13,10 @@ from typing import ClassVar
 import numpy as np
 
 from epro import quadratic
+from epro.certificate import Certifier
 from epro.losses import Squared
 from epro.oracles import Oracles
+from epro.passes import Tangent
 from epro.problem import Problem
 from epro.protocols import Array
 from epro.solvers.base import Solver
@@ -40,13 +42,14 @@ class Gram(Solver):
         problem = oracles.problem
         g = problem.regularizer
         G, b, c = normal_equations(problem)
-        x, warm = state.x.astype(np.float64), None
+        x, warm, certifier = state.x.astype(np.float64), None, Certifier(problem, oracles.project)
         for _ in range(50):  # one is exact for linear inequalities; other sets refine
             z, warm = quadratic.minimize_model(oracles, G, G @ x - b, x, warm)
             value = float(0.5 * z @ G @ z - b @ z) + c
             gradient = G @ z - b
             if warm is None:
-                bound = -np.inf
+                tangent = Tangent(z, value, value, gradient, float(np.abs(G).max()) ** 0.5)
+                bound = certifier.from_tangent(tangent).lower_bound
             else:
                 bound = quadratic.lagrangian_bound(problem, z, value, gradient, *quadratic.normal_vector(problem, warm))
             moved, x = float(np.linalg.norm(z - x)), z
