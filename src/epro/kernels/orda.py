@@ -12,13 +12,16 @@ from epro.protocols import Array, Index
 
 @kernel
 def orda_steps(
-    p: Any, lam: float, eta: float, query_u: bool, t0: int, x1: Array, x: Array, z: Array, dual: Array, work: Array,
-    draws: Index,
+    p: Any, domain: Any, lam: float, eta: float, query_u: bool, t0: int, x1: Array, x: Array, z: Array, dual: Array,
+    work: Array, draws: Index,
 ) -> None:
     """Iterations t = t0, ..., t0 + len(draws) - 1. ``dual`` is sum_tau (g_tau + lam dc_tau) / nu_tau, nu_t = 2/t.
 
     Line 7 divides by the weight of its quadratic, theta_t nu_t gamma_{t+1}; since gbar_t = theta_t nu_t dual, that is
     z = prox of g with step 1/(theta_t nu_t gamma_{t+1}) at x_1 - dual / gamma_{t+1}.
+
+    ``domain`` is everywhere, or a ball around the origin that counts as a part of g: after the proximal step of a sum
+    of ridge, l1 norms and tilt, the step of that sum plus the ball is a scaling. x, z and so u never leave it.
     """
     batch = draws.shape[1]
     predictions, slopes = np.empty(batch, x.dtype), np.empty(batch, x.dtype)
@@ -42,5 +45,7 @@ def orda_steps(
             p.constraint.descend(work, lam / gamma, u)
         z[...] = x1 - dual / gamma_next                                # line 7
         p.g.prox(z, 1.0 / (theta * nu * gamma_next))
+        domain.project(z)
         x[...] = u                                                     # line 8
         p.g.prox(x, 1.0 / gamma)
+        domain.project(x)

@@ -20,7 +20,8 @@ from epro.state import State
 class EproORDA(Solver):
     """Epro-ORDA: optimal regularized dual averaging within an epoch, one projection at its end.
 
-    g is taken by its proximal step, so that iterates under an l1 norm are sparse.
+    g is taken by its proximal step, so that iterates under an l1 norm are sparse. With Theorem 3's constants, a ball
+    that holds the feasible set counts as a part of g, since the gradients are bounded on it only.
 
     Parameters
     ----------
@@ -49,13 +50,14 @@ class EproORDA(Solver):
     def states(self, oracles: Oracles, state: State, T: int) -> Iterator[State]:
         memory = {"x0": state.memory.get("x0", state.x)}
         chosen = self.plan(oracles.problem, memory["x0"], T)
+        domain = oracles.ball(chosen.guard)
         x = state.x                                                                            # line 2
         schedule = epro_orda(chosen.t1, chosen.eta1)                                           # line 6
         for k, epoch in enumerate(within(schedule, T // self.batch, overhead=1), start=1):     # line 3
             if k <= state.epoch:
                 continue
             eta, steps = float(epoch.step_size), epoch.steps + 1  # Algorithm 2 runs t = 1 .. T + 1
-            last = oracles.orda(x, steps, eta, chosen.lam, self.query == "u", self.batch)      # line 4
+            last = oracles.orda(x, steps, eta, chosen.lam, self.query == "u", self.batch, domain)  # line 4
             x = oracles.project(last)                                                          # line 5
             state = state.after(                                                               # line 7
                 x, steps * self.batch, step_size=eta, lam=chosen.lam, violation=oracles.problem.violation(last),
