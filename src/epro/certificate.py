@@ -35,6 +35,7 @@ from epro import composite, passes
 from epro.constraints import Affine, Intersection, Polyhedron
 from epro.constraints.bounds import bounding_radius
 from epro.curvature import least_curvature, row_scale
+from epro.intercepts import balanced, core, shift
 from epro.problem import Problem
 from epro.protocols import Array
 
@@ -93,8 +94,11 @@ class Certifier:
     """
 
     def __init__(self, problem: Problem, project: Project | None = None) -> None:
-        self.problem, self.constraint = problem, problem.constraint
-        self._project = self.constraint.project if project is None else project
+        self.problem = problem
+        self.constraint, self.g = core(problem)  # an intercept is minimised over first, and left out
+        whole = problem.constraint.project if project is None else project
+        self._project = (lambda v: whole(np.append(v, 0.0))[:-1]) if problem.loss.intercept else whole
+        self._shape = (problem.shape[0] - 1,) if problem.loss.intercept else problem.shape
         self.mu: float | None = None  # of the best smoothing so far, for a nonsmooth loss
         self.given_up = 1e-2 * max(1e-3, abs(problem.value(np.zeros(problem.shape))))
         self._u: Array | None = None
@@ -105,15 +109,47 @@ class Certifier:
         best = self.from_tangent(passes.tangent(self.problem.loss, x))
         if self.problem.loss.smoothness is None:
             for mu in self._smoothings(best.tangent):
-                better = self.from_tangent(passes.tangent(self.problem.loss, x, mu))
+                flat = self.problem.loss.intercept
+                better = self.from_tangent(self._flat(x, mu) if flat else passes.tangent(self.problem.loss, x, mu))
                 if better.lower_bound > best.lower_bound:
                     best, self.mu = better, mu
         return best
 
     def from_tangent(self, t: passes.Tangent) -> Certificate:
         """The certificate that an affine function below f gives; F(x) - bound is proven whatever function it is."""
-        g = self.problem.regularizer
-        fun = t.fun + float(g.value(t.x))
+        if self.problem.loss.intercept:
+            return self._beside_intercept(t)
+        return self._certified(t, t.fun + float(self.g.value(t.x)))
+
+    def _beside_intercept(self, t: passes.Tangent) -> Certificate:
+        """From an affine function that does not depend on the intercept, up to rounding: that of slopes with sum zero."""
+        fun, b, flat = t.fun + float(self.g.value(t.x[:-1])), t.x[-1], t
+        if abs(t.slope[-1]) > ROUNDING * t.magnitude:
+            flat = self._flat(t.x)
+        if abs(flat.slope[-1]) > ROUNDING * flat.magnitude:
+            return Certificate(fun, -np.inf, "no slopes with sum zero", t)
+        found = self._certified(flat._replace(x=flat.x[:-1], slope=flat.slope[:-1]), fun)
+        p = None if found.p is None else np.append(found.p, b)
+        normal = None if found.normal is None else np.append(found.normal, 0.0)
+        return Certificate(fun, found.lower_bound, found.why, t, p, normal)
+
+    def _flat(self, x: Array, mu: float = 0.0) -> passes.Tangent:
+        """The affine function below f that touches it (or its envelope) at the best intercept."""
+        loss, x = self.problem.loss, x.copy()
+        x[-1] += shift(loss, loss.atoms.predictions(x), mu)
+        t, pieces = passes.tangent(loss, x, mu), loss.pieces()
+        if pieces is None or mu == 0.0:
+            return t
+        slopes, weights = np.empty(loss.n), loss.weights.astype(np.float64)
+        passes.tangent(loss, x, mu, slopes)
+        low, high, kink = (np.asarray(part, np.float64) for part in pieces)
+        s = balanced(slopes / np.where(weights > 0, weights, 1.0), low, high, weights)
+        height = float(weights @ (s * (loss.atoms.predictions(x) - kink))) / loss.n
+        slope = np.asarray(loss.atoms.adjoint((weights * s).astype(loss.dtype)), np.float64) / loss.n
+        return passes.Tangent(x, t.fun, height, slope, t.magnitude)
+
+    def _certified(self, t: passes.Tangent, fun: float) -> Certificate:
+        g = self.g
         if not np.isfinite(fun) or not np.isfinite(t.slope).all():
             return Certificate(fun, -np.inf, "not finite", t)
         bound, why, model = self._bound(t, fun)
@@ -127,7 +163,7 @@ class Certifier:
     # -- step 2
 
     def _bound(self, t: passes.Tangent, fun: float) -> Bound:
-        g = self.problem.regularizer
+        g = self.g
         if not composite.separable(g, t.x.shape):
             return self._bound_of_ones_own(t, fun)
         c = t.slope if g.tilt is None else t.slope + g.tilt
@@ -157,20 +193,20 @@ class Certifier:
     def _bounded(self, c: Array, tau: Any, x: Array, diameter: float, gap: float) -> tuple[float, Model]:
         """The third bound without a ridge; what it gives up, ``self.given_up``, falls as the gap does."""
         best: tuple[float, Model] | None = None
-        for _ in range(3):
+        for _ in range(6):
             model = self._solve(c, 2.0 * self.given_up / max(diameter, 1e-300) ** 2, x, tau, x, gap)
             value = model.value - self.given_up
             best = (value, model) if best is None or value > best[0] else best
             left = gap - best[0]
             if left > 10.0 * self.given_up or self.given_up <= 1e-12 * max(abs(gap), 1e-3):
                 break
-            self.given_up *= 0.01
+            self.given_up *= 0.1
         assert best is not None
         return best
 
     def _bound_of_ones_own(self, t: passes.Tangent, fun: float) -> Bound:
         """g in plain Python: its subgradient at x, with the strong convexity that it declares."""
-        g = self.problem.regularizer
+        g = self.g
         c, start = t.slope + g.subgradient(t.x), t.height + float(g.value(t.x))
         if g.strong_convexity > 0.0:
             model = self._solve(c, float(g.strong_convexity), t.x, 0.0, t.x, fun - start)
@@ -213,20 +249,20 @@ class Certifier:
 
     def _radius(self, fun: float) -> float:
         """||z|| is at most this for every candidate z."""
-        g, radius = self.problem.regularizer, self._set_radius
+        g, radius = self.g, self._set_radius
         slope = g.l1 - (0.0 if g.tilt is None else float(np.abs(g.tilt).max(initial=0.0)))
-        if composite.separable(g, self.problem.shape) and slope > 0.0 and self.problem.loss.nonnegative:
+        if composite.separable(g, self._shape) and slope > 0.0 and self.problem.loss.nonnegative:
             radius = min(radius, max(fun, 0.0) / slope)
         return radius
 
     @functools.cached_property
     def _set_radius(self) -> float:
         known = self.constraint.radius_bound
-        return bounding_radius(self.constraint, self.problem.shape) if known is None else float(known)
+        return bounding_radius(self.constraint, self._shape) if known is None else float(known)
 
     def _floor(self) -> float:
-        g = self.problem.regularizer
-        simple = composite.separable(g, self.problem.shape) and g.tilt is None
+        g = self.g
+        simple = composite.separable(g, self._shape) and g.tilt is None
         return 0.0 if simple and self.problem.loss.nonnegative else -np.inf
 
     # -- step 1, for kinks

@@ -59,7 +59,7 @@ class EproVR(Solver):
     smoothing: float | None = None
     accelerate: bool = True
     name: ClassVar[str] = "epro-vr"
-    passes: ClassVar[int] = 1000
+    passes: ClassVar[int] = 3000
     certifies: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -16,6 +16,7 @@ from epro.kernels.vr import vr_steps
 from epro.losses.smoothed import smoothed
 from epro.oracles import Oracles
 from epro.protocols import Array
+from epro.solvers import white
 from epro.solvers.apg import APG
 from epro.solvers.vr_domain import inner_domain
 from epro.state import State
@@ -24,9 +25,11 @@ if TYPE_CHECKING:
     from epro.solvers.epro_vr import EproVR
 
 LONGEST = 16.0  # passes of inner steps
+SMALLEST = 0.01  # step size, of the first one
 CHEAP_PROJECTION = 0.05  # of a gradient: below it accelerated projected steps are tried at once
+SAMPLING = 0.2  # of all rows one by one: below it a gradient is too cheap to sample rows
 BLOCK = 10  # accelerated steps between two certificates
-KEPT = ("eta", "length", "mu", "failures", "mode", "rate_vr", "rate_apg", "theta", "normal", "lower", "u", "given_up")
+KEPT = ("eta", "length", "mu", "failures", "mode", "rate_vr", "rate_apg", "theta", "idle", "normal", "lower", "u", "given_up")
 
 
 class VarianceReduced:
@@ -49,9 +52,12 @@ class VarianceReduced:
     def _begin(self, state: State) -> None:
         self.x, n = state.x, self.loss.n
         self.length = self.options.epoch_length * n
-        self.mode, self.failures, self.rate_vr, self.rate_apg = "vr", 0, math.nan, math.inf
+        passes_cost = costs.row_cost(self.loss) * n
+        # where a sum over all rows costs less than a few of them (triplets), there is nothing to sample
+        self.mode = "apg" if self.options.accelerate and self.gradient_cost < SAMPLING * passes_cost else "vr"
+        self.failures, self.rate_vr, self.rate_apg = 0, -math.inf, math.inf
         self.mu, self.lower, self.eta, self.normal = 0.0, -math.inf, 0.0, np.zeros(self.x.shape)
-        self.theta = 0.0
+        self.theta, self.idle = 0.0, 0
         known = {name: state.memory[name] for name in KEPT if name in state.memory}
         if self.loss.smoothness is None and not known:
             first = passes.tangent(self.loss, self.x)
@@ -61,7 +67,7 @@ class VarianceReduced:
             owner = self.certifier if name in ("u", "given_up") else self
             setattr(owner, {"u": "_u"}.get(name, name), str(value) if name == "mode" else value)
         if known:
-            self.length, self.failures = float(self.length), int(self.failures)
+            self.length, self.failures, self.idle = float(self.length), int(self.failures), int(self.idle)
             self.tangent = passes.tangent(self.loss, self.x, self.mu, self.slopes)
             self.fun = self.tangent.fun + float(self.problem.regularizer.value(self.tangent.x))
         else:
@@ -96,10 +102,13 @@ class VarianceReduced:
         view = copy.copy(self.oracles)
         view.problem, view.parts = self.inner_problem, self.oracles.parts._replace(link=self.inner_problem.loss.link)
         self.view, self.apg = view, None
+        loss, ridge, before = self.inner_problem.loss, self.problem.regularizer.ridge, getattr(self, "first_eta", math.nan)
+        mean, row = mean_smoothness(loss) + ridge, row_smoothness(loss) + ridge
+        self.first_eta = 1.0 / (2.0 * mean + 4.0 * row / self.batch)
         if first:
-            ridge = self.problem.regularizer.ridge
-            mean, row = mean_smoothness(self.inner_problem.loss) + ridge, row_smoothness(self.inner_problem.loss) + ridge
-            self.eta = self.options.step_size or 1.0 / (2.0 * mean + 4.0 * row / self.batch)
+            self.eta = self.options.step_size or self.first_eta
+        elif math.isfinite(before):
+            self.eta *= self.first_eta / before
 
     def _batch(self, domain_cost: float) -> int:
         """So many rows that the dense part of a step costs no more than they do."""
@@ -128,10 +137,10 @@ class VarianceReduced:
             self.rate_apg = rate
         self._shrink_mu()
         self._choose()
-        worn = self.mode == "vr" and self.eta * 1e8 < eta and mu == self.mu
+        self.idle = 0 if self.gap < before or mu != self.mu else self.idle + 1
         return state.after(
             self.x, steps, step_size=eta, fun=self.fun, lower_bound=self.lower, memory=self.memory(),
-            violation=self.violation, done="The steps no longer improve the point at this precision." if worn else "",
+            violation=self.violation, done="The steps no longer improve the point at this precision." if self.idle >= 8 else "",
         )  # fmt: skip
 
     def _epoch(self) -> float:
@@ -170,13 +179,19 @@ class VarianceReduced:
     def _accelerated(self) -> float:
         """`BLOCK` accelerated projected steps that keep their momentum from block to block."""
         if self.apg is None:
-            self.apg = APG().states(self.view, State(self.x), 2**62)
+            self.apg = self._accelerated_points()
         last = self.x
         for _ in range(BLOCK):
-            last = next(self.apg).x
+            last = next(self.apg)
         self.violation = self.problem.violation(last)
         self._offer(last)
         return BLOCK * (2.0 * self.gradient_cost + self.projection_cost) + self.gradient_cost + self.projection_cost
+
+    def _accelerated_points(self) -> Iterator[Array]:
+        if white.applies(self.problem):
+            self.whitening = getattr(self, "whitening", None) or white.whitening(self.problem)
+            return white.white_steps(self.inner_problem, self.oracles.project, self.x, *self.whitening)
+        return (state.x for state in APG().states(self.view, State(self.x), 2**62))
 
     # -- adaptation
 
@@ -187,7 +202,7 @@ class VarianceReduced:
         self.failures += 1
         if self.failures % 2 == 1 and self.length < LONGEST * self.loss.n:
             self.length *= 2.0
-        else:
+        elif self.eta > SMALLEST * self.first_eta:
             self.eta *= 0.5
 
     def _shrink_mu(self) -> None:
@@ -195,15 +210,16 @@ class VarianceReduced:
         if self.mu == 0.0:
             return
         given_up = 0.5 * self.mu * self.tangent.magnitude
-        if self.gap <= 4.0 * given_up or self.failures >= 2:
+        if self.gap <= 4.0 * given_up:
             self.mu *= 0.25
-            self.eta *= 0.25
             self.length = min(2.0 * self.length, LONGEST * self.loss.n)
             self.failures = 0
             self._enter_mu()
             self.tangent = passes.tangent(self.loss, self.x, self.mu, self.slopes)
 
     def _choose(self) -> None:
+        if self.gradient_cost < SAMPLING * costs.row_cost(self.loss) * self.loss.n:
+            return
         cheap = self.projection_cost <= CHEAP_PROJECTION * self.gradient_cost
         if not self.options.accelerate or not (cheap or self.failures >= 3 or self.mode == "apg"):
             return
