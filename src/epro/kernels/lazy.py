@@ -23,6 +23,7 @@ from epro.kernels.lazy_state import (
     LIVE,
     MASS,
     MOMENT,
+    NO_CUT,
     NORM,
     OFFSET,
     PER_TICK,
@@ -36,7 +37,7 @@ from epro.kernels.lazy_state import (
     LazyState,
     new_state,
 )
-from epro.kernels.prefetch import prefetch
+from epro.kernels.hints import borrowed, prefetch
 from epro.kernels.records import kernel
 from epro.protocols import Array, Index
 
@@ -46,17 +47,58 @@ SMALLEST_SCALE = 1e-6
 
 @kernel(error_model="numpy")
 def lazy_epoch(model: LazyModel, state: LazyState, draws: Index, etas: Array, start: int) -> int:
-    """Steps ``start``, ``start + 1``, ... of draws (steps x batch); stops early where the queue is full.
+    """Steps ``start``, ``start + 1``, ... of draws (steps x batch); stops before one that needs care.
 
     Returns the number of the step to continue with.
     """
     slopes = np.empty(draws.shape[1])
+    return lazy_steps(
+        borrowed_model(model), borrowed_state(state), borrowed(draws), borrowed(etas), borrowed(slopes), start
+    )
+
+
+@inlined
+def lazy_steps(model: LazyModel, state: LazyState, draws: Index, etas: Array, slopes: Array, start: int) -> int:
+    """The loop of `lazy_epoch`."""
     for t in range(start, draws.shape[0]):
-        if not has_room(model, state, draws, t):
+        factor, threshold, fired = pull(model, state, etas[t])
+        if state.scalars[SCALE] * factor < SMALLEST_SCALE or not has_room(model, state, draws, t):
             return t
         look_ahead(model, state, draws, t)
-        lazy_step(model, state, draws, t, slopes, etas[t])
+        find_slopes(model, state, draws, t, slopes)
+        close_iterate(state, fired)
+        state.scalars[SCALE] *= factor
+        apply(model, state, draws, t, slopes, etas[t], threshold)
     return draws.shape[0]
+
+
+@inlined
+def borrowed_model(m: LazyModel) -> LazyModel:
+    """The same model, uncounted."""
+    return LazyModel(
+        borrowed(m.indptr), borrowed(m.indices), borrowed(m.data), borrowed(m.y), borrowed(m.weights),
+        m.link, m.ridge, m.l1, m.kind, m.lam, m.radius,
+    )  # fmt: skip
+
+
+@inlined
+def borrowed_state(s: LazyState) -> LazyState:
+    """The same state, uncounted."""
+    return LazyState(
+        borrowed(s.cells), borrowed(s.touched), borrowed(s.scalars), borrowed(s.counts),
+        borrowed(s.entry_key), borrowed(s.entry_link), borrowed(s.waiting),
+    )  # fmt: skip
+
+
+@kernel(error_model="numpy")
+def careful_step(model: LazyModel, state: LazyState, draws: Index, etas: Array, t: int) -> None:
+    """One step that starts again from scale 1."""
+    slopes = np.empty(draws.shape[1])
+    factor, threshold, fired = pull(model, state, etas[t])
+    find_slopes(model, state, draws, t, slopes)
+    close_iterate(state, fired)
+    rebase(state, factor)
+    apply(model, state, draws, t, slopes, etas[t], threshold)
 
 
 @inlined
@@ -81,44 +123,53 @@ def look_ahead(model: LazyModel, state: LazyState, draws: Index, t: int) -> None
 
 
 @inlined
-def lazy_step(model: LazyModel, state: LazyState, draws: Index, t: int, slopes: Array, eta: float) -> None:
-    """One step of the clipped form: rows at x_t, cut at x_t, then shrink, move and clip."""
-    scalars, batch = state.scalars, draws.shape[1]
-    for b in range(batch):
-        i = draws[t, b]
-        slopes[b] = model.link.slope(scalars[SCALE] * row_dot(model, state, i), model.y[i]) / batch
-        if model.weights.size > 0:
-            slopes[b] *= model.weights[i]
-    factor, threshold = pull(model, state, eta)
-    scalars[MASS] += scalars[SCALE]
-    scalars[MOMENT] += scalars[SCALE] * scalars[OFFSET]
-    if scalars[SCALE] * factor < SMALLEST_SCALE:
-        rebase(state, factor)
-    else:
-        scalars[SCALE] *= factor
-    threshold /= scalars[SCALE]
-    for b in range(batch):
-        if slopes[b] != 0.0:
-            # where several rows may move one coordinate, only `advance` can clip
-            move(model, state, draws[t, b], eta * slopes[b] / scalars[SCALE], threshold if batch == 1 else 0.0)
-    if threshold > 0.0:
-        advance(state, threshold)
+def pull(model: LazyModel, state: LazyState, eta: float) -> tuple[float, float, bool]:
+    """What regularizer and cut do to all coordinates in this step: factor, threshold, and whether c(x_t) > 0."""
+    factor, threshold, norm, scale = 1.0 - eta * model.ridge, eta * model.l1, 0.0, state.scalars[SCALE]
+    if model.kind == L1_CUT:
+        norm = scale * state.scalars[NORM]
+    elif model.kind == L2_CUT:
+        norm = scale * math.sqrt(max(state.scalars[SQUARE], 0.0))
+    fired = model.kind != NO_CUT and norm - model.radius > 0.0
+    if fired and model.kind == L1_CUT:
+        threshold += eta * model.lam
+    elif fired:
+        factor = max(factor - eta * model.lam / norm, min(factor, 0.0))
+    return factor, threshold, fired
 
 
 @inlined
-def pull(model: LazyModel, state: LazyState, eta: float) -> tuple[float, float]:
-    """The factor and the threshold that regularizer and cut apply to all coordinates in this step."""
-    factor = 1.0 - eta * model.ridge
-    threshold = eta * model.l1
-    if model.kind == L1_CUT and state.scalars[SCALE] * state.scalars[NORM] - model.radius > 0.0:
-        threshold += eta * model.lam
-        state.counts[FIRED] += 1
-    elif model.kind == L2_CUT:
-        norm = state.scalars[SCALE] * math.sqrt(max(state.scalars[SQUARE], 0.0))
-        if norm - model.radius > 0.0:
-            factor = max(factor - eta * model.lam / norm, min(factor, 0.0))
-            state.counts[FIRED] += 1
-    return factor, threshold
+def find_slopes(model: LazyModel, state: LazyState, draws: Index, t: int, slopes: Array) -> None:
+    """The slopes of the step's rows at x_t, as parts of their mean."""
+    batch = draws.shape[1]
+    for b in range(batch):
+        i = draws[t, b]
+        p = state.scalars[SCALE] * row_dot(model, state, i)
+        slopes[b] = model.link.slope(p, model.y[i]) / batch
+        if model.weights.size > 0:
+            slopes[b] *= model.weights[i]
+
+
+@inlined
+def close_iterate(state: LazyState, fired: bool) -> None:
+    """x_t is now one of those that are averaged."""
+    state.scalars[MASS] += state.scalars[SCALE]
+    state.scalars[MOMENT] += state.scalars[SCALE] * state.scalars[OFFSET]
+    state.counts[FIRED] += fired
+
+
+@inlined
+def apply(
+    model: LazyModel, state: LazyState, draws: Index, t: int, slopes: Array, eta: float, threshold: float
+) -> None:
+    """The rows move u, then all coordinates are clipped."""
+    batch, scale = draws.shape[1], state.scalars[SCALE]
+    for b in range(batch):
+        if slopes[b] != 0.0:
+            # where several rows may move one coordinate, only `advance` can clip
+            move(model, state, draws[t, b], eta * slopes[b] / scale, threshold / scale if batch == 1 else 0.0)
+    if threshold > 0.0:
+        advance(state, threshold / scale)
 
 
 @inlined
@@ -283,7 +334,12 @@ class LazyIterate:
             done = call(lazy_epoch, model, self.state, draws, etas, done, records=(model,))
             if done == len(draws):
                 break
-            self._make_room(int((model.indptr[draws[done] + 1] - model.indptr[draws[done]]).sum()))
+            needed = int((model.indptr[draws[done] + 1] - model.indptr[draws[done]]).sum())
+            if self.state.counts[ROOM] < needed:
+                self._make_room(needed)
+            else:
+                call(careful_step, model, self.state, draws, etas, done, records=(model,))
+                done += 1
         self.steps += len(draws)
 
     def _set_tick(self, model: LazyModel, etas: Array) -> None:
