@@ -140,9 +140,9 @@ def test_orda_queries_at_u():
         found = []
         for seed in range(4):
             oracles = Oracles(p, np.random.default_rng(seed))
-            found.append(p.value(oracles.orda(np.zeros(d), steps, 0.3, 1.0, query_u)))
+            found.append(p.value(oracles.orda(np.zeros(d), steps, 1.0, 1.0, query_u, batch=32)))
         return np.mean(found)
 
-    at_u, at_x = ([ends(flag, steps) for steps in (300, 30_000)] for flag in (True, False))
-    assert at_u[1] <= at_u[0] / 7, "1/sqrt(T) or better"
-    assert at_x[1] >= 3 * at_u[1]
+    at_u, at_x = ([ends(flag, steps) for steps in (100, 10_000)] for flag in (True, False))
+    assert at_u[1] <= at_u[0] / 10, "1/sqrt(T) or better"
+    assert at_x[1] >= 20 * at_u[1]

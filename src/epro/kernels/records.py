@@ -15,6 +15,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numba
@@ -31,12 +32,21 @@ SOURCES = (
 )
 
 
+@functools.cache
+def _plain(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method without annotations, which Numba would compare letter by letter."""
+    assert isinstance(method, FunctionType)
+    return FunctionType(method.__code__, method.__globals__, method.__name__, method.__defaults__, method.__closure__)
+
+
 def _register(name: str, signature: inspect.Signature) -> None:
     def choose(self: Any, *args: Any) -> Callable[..., Any] | None:
-        return getattr(self.instance_class, name, None)
+        method = getattr(self.instance_class, name, None)
+        return None if method is None else _plain(method)
 
     choose.__name__ = name
-    choose.__signature__ = signature  # type: ignore[attr-defined]  # Numba matches it against the method's
+    bare = [parameter.replace(annotation=parameter.empty) for parameter in signature.parameters.values()]
+    choose.__signature__ = inspect.Signature(bare)  # type: ignore[attr-defined]  # Numba matches it with the method's
     overload_method(types.BaseNamedTuple, name)(choose)
 
 
@@ -99,7 +109,22 @@ class _PackageCacheImpl(CompileResultCacheImpl):
 
 
 class _PackageCache(FunctionCache):
+    """Keeps what the package's own records give. The index names the classes of all records, and must be readable in a
+    process that does not know a user's own."""
+
     _impl_class = _PackageCacheImpl
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        if all(map(_from_package, sig)):
+            super().save_overload(sig, data)
+
+
+def _from_package(kind: Any) -> bool:
+    """Whether a type of Numba's mentions no record from outside the package."""
+    if not isinstance(kind, types.BaseNamedTuple):
+        return True
+    parts = kind.types if isinstance(kind, types.NamedTuple) else (kind.dtype,)
+    return kind.instance_class.__module__.startswith("epro.") and all(map(_from_package, parts))
 
 
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:

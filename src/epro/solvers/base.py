@@ -50,7 +50,7 @@ class Solver:
             if field.name in POSITIVE and not (value == math.inf and self.takes_infinite(field.name)):
                 object.__setattr__(self, field.name, positive(value, name))
             elif field.name in WHOLE:
-                object.__setattr__(self, field.name, count(value, name))
+                object.__setattr__(self, field.name, count(value, name))  # type: ignore[arg-type]
 
     def takes_infinite(self, option: str) -> bool:
         """Whether an option may be infinite."""
