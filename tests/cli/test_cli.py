@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -104,7 +105,7 @@ def test_reproduce_writes_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyP
     curve = {"method": "sgd", "setting": "one", "iterations": [3], "seconds": [0.1], "objective": [0.5]}
     curve |= {"projections": [3], "violation": [0.0], "final": final}
     module = SimpleNamespace(TITLE="T", NOTES=(), run=lambda scale, out, data: ([curve], [final]))
-    monkeypatch.setattr(cli_reproduce.importlib, "import_module", lambda name: module)
+    monkeypatch.setitem(sys.modules, cli_reproduce.EXPERIMENTS["lasso"], module)  # type: ignore[arg-type]
     done = call("reproduce", "lasso", "--out", tmp_path / "here")
     assert done.exit_code == 0, done.output
     assert (tmp_path / "here" / "lasso_small.html").exists() and "sgd" in done.output
