@@ -29,7 +29,7 @@ def _prefetch(typing_context: Any, address: Any) -> Any:
 @overload(prefetch)
 def _compiled_prefetch(address: Any) -> Any:
     def hint(address: Any) -> None:
-        _prefetch(address)
+        _prefetch(address)  # pyright: ignore[reportCallIssue]  # Numba gives the first argument
 
     return hint
 
@@ -56,6 +56,6 @@ def _borrowed(typing_context: Any, array: Any) -> Any:
 @overload(borrowed)
 def _compiled_borrowed(array: Any) -> Any:
     def borrow(array: Any) -> Any:
-        return _borrowed(array)
+        return _borrowed(array)  # pyright: ignore[reportCallIssue]
 
     return borrow

@@ -7,10 +7,10 @@ slots passed are emptied, and what they hold either is due or moves to a lower l
 for each level; most are due within 256 ticks and move not at all. Nothing is rounded but the place of waiting: whether
 a coordinate has reached zero is seen from its key.
 
-Entries are never searched for. A live coordinate j always has one whose key is ``cells[CELL * j + QUEUED]`` and at most |z|.
+Entries are never searched for. A live coordinate j always has one whose key is ``cells[4 * j + QUEUED]``, at most |z|.
 Keys that grow need no new entry: when the old one is due, j is put back. Keys that fall below get a new one, halfway
-to the offset so that this does not happen at every touch; the old one is recognised by its key when it is due, and
-dropped. Where the offset never moves (no tick), nothing is queued.
+to the offset so that this does not happen at every touch; the old one is recognised by its key when due, and dropped.
+Where the offset never moves (no tick), nothing is queued.
 """
 
 from __future__ import annotations
@@ -39,8 +39,7 @@ from epro.kernels.lazy_state import (
 )
 from epro.kernels.records import kernel
 
-# Every helper becomes part of the loop: as calls they would pass some fifty words each time. With divisions that do not
-# raise there is one way out of each, which lets Numba drop its counting of references to the arrays.
+# Every helper becomes part of the loop: as a call it would pass some fifty words each time.
 inlined = kernel(forceinline=True, error_model="numpy")
 
 
@@ -157,9 +156,9 @@ def take(state: LazyState, e: int, key: float, offset: float, now: int) -> None:
     z = state.cells[CELL * j + KEY]
     excess = abs(z) - offset
     if z != 0.0 and excess > 0.0:
-        key = offset + 0.5 * excess
-        state.cells[CELL * j + QUEUED] = key
-        file(state, e, key, now)
+        halfway = offset + 0.5 * excess
+        state.cells[CELL * j + QUEUED] = halfway
+        file(state, e, halfway, now)
         return
     if z != 0.0:
         settle(state, j, z)

@@ -13,17 +13,17 @@ u_{t+1}[j] = soft(u_t[j], h / a_{t+1}), so with the running offset B_{t+1} = B_t
 
     |x_t[j]| = a_t max(m - B_t, 0),    where the key m = |u[j]| + B (both at j's last touch) does not change.
 
-A cell keeps z = sign * m, and z = 0 once the coordinate is at zero: it is *live* while z is not 0, and dies at the first
-t with B_t >= m.
+A cell keeps z = sign * m, and z = 0 once the coordinate is at zero: it is *live* while z is not 0, and dies at the
+first t with B_t >= m.
 
 Averages. With S_t = sum_{r<t} a_r (the mass) and P_t = sum_{r<t} a_r B_r (the moment), a live coordinate adds
 sign (m (S_t' - S_t) - (P_t' - P_t)) to sum_t x_t[j] between two touches. So with a held number V that is corrected
-whenever z changes, V += (z - z') S_t - (sign - sign') P_t, the sum is V + z S_t - sign P_t at any time, and a cell that dies
-needs no further care. V, z and all else of one coordinate share a cache line: one miss for each touch.
+whenever z changes, V += (z - z') S_t - (sign - sign') P_t, the sum is V + z S_t - sign P_t at any time, and a cell
+that dies needs no further care. V, z and all else of one coordinate share a cache line: one miss for each touch.
 
 The norm. N = sum_j |u[j]| changes by what a touch changes, and by -(h / a) * (number of live coordinates) when B moves,
-corrected for those that die on the way. A priority queue (`lazy_queue`) finds these in amortised O(1) each, so c(x_t) is
-exact at every step, and so is the time of each death. The same for sum_j u[j]^2.
+corrected for those that die on the way. A priority queue (`lazy_queue`) finds these in amortised O(1) each, so c(x_t)
+is exact at every step, and so is the time of each death. The same for sum_j u[j]^2.
 
 Rounding. u = |z| - B loses about eps B / |u|, relatively: small for any run in which B / |u| stays below 1e6. `rebase`
 starts again from a = 1, B = 0 when a has become small, or when f is nearly zero or negative (as in a first epoch with
@@ -52,9 +52,10 @@ SLOTS, LAST_TICK = 1 << DIGIT, float((1 << DIGIT * LEVELS) - 1)
 
 
 class LazyModel(NamedTuple):
-    """What the steps are about: rows, loss, regularizer (ridge/2)||x||^2 + l1 ||x||_1, and a cut with the hinge penalty.
+    """What the steps are about: rows, loss, regularizer (ridge/2)||x||^2 + l1 ||x||_1, and a cut with the hinge.
 
-    ``weights`` is empty where all are one. The rows must not name a column twice.
+    ``kind`` is `NO_CUT`, `L1_CUT` or `L2_CUT`: the norm in c(x) = ||x|| - radius. ``weights`` is empty where all are
+    one. No row may name a column twice.
     """
 
     indptr: Array
@@ -73,8 +74,9 @@ class LazyModel(NamedTuple):
 class LazyState(NamedTuple):
     """The iterate between two steps. All arrays are changed in place.
 
-    ``cells[4 * j : 4 * j + 4]`` holds z, V, the lowest key under which the queue knows j (0 where it does not), and whether j was ever
-    live. ``touched`` lists the columns that were. ``entry_key``, ``entry_link`` (column, next) and ``waiting`` are the queue.
+    ``cells[4 * j : 4 * j + 4]`` holds z, V, the key under which the queue knows j (0 where it does not), and whether j
+    was ever live. ``touched`` lists the columns that were. ``entry_key``, ``entry_link`` (column, next) and ``waiting``
+    (level, slot) are the queue.
     """
 
     cells: Array
