@@ -35,7 +35,7 @@ from epro import composite, passes
 from epro.constraints import Affine, Intersection, Polyhedron
 from epro.constraints.bounds import bounding_radius
 from epro.curvature import least_curvature, row_scale
-from epro.intercepts import balanced, core, shift
+from epro.intercepts import balanced, core, predictions, shift
 from epro.problem import Problem
 from epro.protocols import Array
 
@@ -136,7 +136,7 @@ class Certifier:
     def _flat(self, x: Array, mu: float = 0.0) -> passes.Tangent:
         """The affine function below f that touches it (or its envelope) at the best intercept."""
         loss, x = self.problem.loss, x.copy()
-        x[-1] += shift(loss, loss.atoms.predictions(x), mu)
+        x[-1] += shift(loss, predictions(loss, x), mu)
         t, pieces = passes.tangent(loss, x, mu), loss.pieces()
         if pieces is None or mu == 0.0:
             return t
@@ -144,7 +144,7 @@ class Certifier:
         passes.tangent(loss, x, mu, slopes)
         low, high, kink = (np.asarray(part, np.float64) for part in pieces)
         s = balanced(slopes / np.where(weights > 0, weights, 1.0), low, high, weights)
-        height = float(weights @ (s * (loss.atoms.predictions(x) - kink))) / loss.n
+        height = float(weights @ (s * (predictions(loss, x) - kink))) / loss.n
         slope = np.asarray(loss.atoms.adjoint((weights * s).astype(loss.dtype)), np.float64) / loss.n
         return passes.Tangent(x, t.fun, height, slope, t.magnitude)
 

@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from epro.constraints import Everywhere
+from epro.constraints import Constraint, Everywhere
+from epro.intercepts import core
 from epro.problem import Problem
 from epro.protocols import Array
 from epro.regularizers.base import Regularizer
@@ -97,20 +98,25 @@ def composite_prox(problem: Problem, z: Array, step: float, project: Project, *,
 
     Its distance from the exact step, squared, is at most about ``tol`` ||a||^2.
     """
-    g, constraint = problem.regularizer, problem.constraint
+    if problem.loss.intercept:
+        inner = lambda v: project(np.append(v, z[-1]))[:-1]  # noqa: E731
+        return np.append(_prox(*core(problem), z[:-1], step, inner, tol), z[-1])
+    return _prox(problem.constraint, problem.regularizer, z, step, project, tol)
+
+
+def _prox(constraint: Constraint, g: Regularizer, z: Array, step: float, project: Project, tol: float) -> Array:
     if isinstance(constraint, Everywhere):
         return g.prox(z, step)
     if not separable(g, z.shape):
-        return _alternated(problem, z, step, project)
+        return _alternated(g, z, step, project)
     scale = 1.0 + step * g.ridge
     a = (z if g.tilt is None else z - z.dtype.type(step) * g.tilt) / z.dtype.type(scale)
     tau = np.asarray(step / scale * thresholds(g, z.shape), dtype=z.dtype)
     return thresholded_projection(project, a, tau, target=tol * float(np.vdot(a, a))).p
 
 
-def _alternated(problem: Problem, z: Array, step: float, project: Project, tol: float = 1e-12) -> Array:
+def _alternated(g: Regularizer, z: Array, step: float, project: Project, tol: float = 1e-12) -> Array:
     """Dykstra's method (Bauschke and Combettes 2008), which needs nothing of g but its proximal step."""
-    g = problem.regularizer
     x, p, q = z, np.zeros_like(z), np.zeros_like(z)
     for _ in range(1000):
         y = g.prox(x + p, step)

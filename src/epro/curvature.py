@@ -46,9 +46,11 @@ def _least_eigenvalue(loss: Loss) -> float:
     d = loss.shape[0]
     gram = np.zeros((d, d))
     for rows, part in blocks(loss.atoms):
-        matrix, weights = part.matrix(), loss.weights[rows][:, None]
+        matrix, weights = part.matrix()[:], loss.weights[rows][:, None]
         product = matrix.T @ (matrix.multiply(weights) if hasattr(matrix, "multiply") else matrix * weights)
         gram += product.toarray() if hasattr(product, "toarray") else product
+    if loss.intercept:  # f minimised over the intercept has the Schur complement as its curvature
+        gram = gram[:-1, :-1] - np.outer(gram[:-1, -1], gram[-1, :-1]) / gram[-1, -1]
     eigenvalues = np.linalg.eigvalsh(gram / loss.n)
     return max(0.0, float(eigenvalues[0] - 1e-13 * d * abs(eigenvalues[-1])))
 

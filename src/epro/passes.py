@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from epro.atoms.dense import DenseRows
+from epro.atoms.intercept import WithIntercept
 from epro.atoms.sparse import CSRRows
 from epro.kernels.batch import call
 from epro.kernels.records import kernel
@@ -58,6 +59,9 @@ def blocks(atoms: Any) -> Iterator[tuple[slice, Any]]:
             yield slice(start, start + size), DenseRows(atoms.X[start : start + size].astype(np.float64, copy=False))
     elif isinstance(atoms, CSRRows):
         yield slice(0, atoms.n), atoms if wide else atoms._replace(data=atoms.data.astype(np.float64))
+    elif isinstance(atoms, WithIntercept):
+        for rows, part in blocks(atoms.rows):
+            yield rows, WithIntercept(part)
     else:
         yield slice(0, atoms.n), atoms if wide else _widened(atoms)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from epro import intercepts
 from epro.constraints import as_constraint
 from epro.losses.base import Loss
 from epro.own_parts import ask
@@ -49,9 +50,12 @@ class Problem:
             found = type(self.loss).__name__
             raise TypeError(f"Problem: loss must be an epro loss such as losses.Squared(X, y), got {found}")
         regularizer = as_regularizer(self.regularizer)
+        constraint = as_constraint(self.constraint)
+        if self.loss.intercept:
+            constraint, regularizer = intercepts.beside(constraint, regularizer)
         regularizer.check(self.shape)
         object.__setattr__(self, "regularizer", regularizer)
-        object.__setattr__(self, "constraint", as_constraint(self.constraint).bind(self.shape))
+        object.__setattr__(self, "constraint", constraint.bind(self.shape))
 
     @property
     def shape(self) -> tuple[int, ...]:

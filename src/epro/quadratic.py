@@ -27,6 +27,7 @@ from epro.problem import Problem
 from epro.protocols import Array, Index
 from epro.regularizers import Regularizer
 
+ROUNDING = 64 * np.finfo(np.float64).eps
 BLOCK_BYTES = 1 << 25  # rows weighted at a time
 
 
@@ -57,15 +58,15 @@ class Hessian:
 def gram(matrix: Any, weights: Array) -> Array:
     """matrix' diag(weights) matrix, for weights >= 0, in blocks of rows and in double precision."""
     n, d = matrix.shape
-    total = np.zeros((d, d), order="F")
+    total, sparse = np.zeros((d, d), order="F"), False
     step = max(1, BLOCK_BYTES // (8 * d))
     for start in range(0, n, step):
         rows = weighted(matrix[start : start + step], np.sqrt(weights[start : start + step].astype(np.float64)))
         if hasattr(rows, "toarray"):
-            total += (rows.T @ rows).toarray()
+            total, sparse = total + (rows.T @ rows).toarray(), True
         else:
             total = scipy.linalg.blas.dsyrk(1.0, rows.T, beta=1.0, c=total, overwrite_c=1)
-    if hasattr(matrix, "toarray"):
+    if sparse:
         return total
     return np.triu(total) + np.triu(total, 1).T
 
@@ -89,7 +90,7 @@ def minimize_model(
     g = problem.regularizer
     if g.smooth and problem.constraint.linear_inequalities(x.size) is not None:
         tilt = 0.0 if g.tilt is None else g.tilt
-        full = H + (g.ridge + 1e-13 * np.trace(H) / x.size) * np.eye(x.size)  # where the data leave a flat direction
+        full = H + np.diag(ridges(problem) + 1e-13 * np.trace(H) / x.size)  # where the data leave a flat direction
         oracles.counts[1] += 1
         z, multipliers = problem.constraint.project_metric(full, linear + tilt - H @ x, warm)
         return np.ascontiguousarray(z, dtype=x.dtype), multipliers
@@ -105,15 +106,16 @@ def lifted_model(oracles: Oracles, H: Array, linear: Array, x: Array) -> tuple[A
     """
     problem, d = oracles.problem, x.size
     g, system = problem.regularizer, as_linear(problem.constraint, d)
-    m, unit = len(system.b_ub), sparse.eye_array(d)
+    k = d - int(problem.loss.intercept)  # coordinates with a threshold
+    m, unit, first = len(system.b_ub), sparse.eye_array(d), sparse.eye_array(k, d)
     A = stack([system.A_ub, system.A_eq, unit])
-    rows = sparse.bmat([[A, None], [unit, -unit], [-unit, -unit]], format="csc")
-    low = np.concatenate([np.full(m, -np.inf), system.b_eq, system.lb, np.full(2 * d, -np.inf)])
-    high = np.concatenate([system.b_ub, system.b_eq, system.ub, np.zeros(2 * d)])
-    full = np.zeros((2 * d, 2 * d))
-    full[:d, :d] = H + g.ridge * np.eye(d)
+    rows = sparse.bmat([[A, None], [first, -sparse.eye_array(k)], [-first, -sparse.eye_array(k)]], format="csc")
+    low = np.concatenate([np.full(m, -np.inf), system.b_eq, system.lb, np.full(2 * k, -np.inf)])
+    high = np.concatenate([system.b_ub, system.b_eq, system.ub, np.zeros(2 * k)])
+    full = np.zeros((d + k, d + k))
+    full[:d, :d] = H + np.diag(ridges(problem))
     tilt = 0.0 if g.tilt is None else g.tilt
-    q = np.concatenate([linear + tilt - H @ x, np.full(d, g.l1)])
+    q = np.concatenate([linear + tilt - H @ x, np.full(k, g.l1)])
     bounded = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
     lam = np.zeros(len(low))
     found, lam[bounded] = interior_point(full, q, rows.toarray()[bounded], low[bounded], high[bounded])
@@ -121,6 +123,14 @@ def lifted_model(oracles: Oracles, H: Array, linear: Array, x: Array) -> tuple[A
     z = oracles.project(np.ascontiguousarray(found[:d], dtype=x.dtype))
     m_eq = m + len(system.b_eq)
     return z, LinearMultipliers(lam[:m], lam[m:m_eq], lam[m_eq : m_eq + d])
+
+
+def ridges(problem: Problem) -> Array:
+    """The ridge on each coordinate: none on an intercept."""
+    values = np.full(problem.shape, float(problem.regularizer.ridge))
+    if problem.loss.intercept:
+        values[-1] = 0.0
+    return values
 
 
 def accelerated_model(oracles: Oracles, H: Array, linear: Array, x: Array, *, limit: int = 500, tol: float = 1e-9) -> Array:
@@ -178,6 +188,26 @@ def line_search(loss: Any, g: Regularizer, p: Array, change: Array, x: Array, mo
     return 0.0
 
 
+def quadratic_bound(
+    M: Array, z: Array, fun: float, gradient: Array, normal: Array, support: float, l1: Array | float = 0.0
+) -> float:
+    """F is (z'Mz)/2 plus an affine function: over all y, F(y) >= F(z) + <normal, z> - sigma - r'M^-1 r / 2.
+
+    F(y) = F(z) + <grad F(z), y - z> + |y - z|_M^2 / 2 >= F(z) + <r, y - z> + |y - z|_M^2 / 2 - <normal, y - z>, with
+    r = grad F(z) + normal and <normal, y> <= sigma on the set. M singular: no bound. ``fun`` leaves the l1 norm out; r may take any u with
+    |u| <= l1 from it.
+    """
+    u = np.clip(-(gradient + normal), -l1, l1)
+    r = gradient + normal + u
+    try:
+        factor = scipy.linalg.cho_factor(M)
+    except np.linalg.LinAlgError:
+        return -np.inf
+    if np.diag(factor[0]).min() <= 1e-7 * np.sqrt(np.diag(M).max()):
+        return -np.inf
+    return fun + float((normal + u) @ z) - support - 0.5 * float(r @ scipy.linalg.cho_solve(factor, r))
+
+
 def normal_vector(problem: Problem, multipliers: LinearMultipliers) -> tuple[Array, float]:
     """(A'nu, <nu, b>) of a polyhedron: a normal vector, and an upper bound of its support function."""
     linear = as_linear(problem.constraint, int(np.prod(problem.shape)))
@@ -194,6 +224,10 @@ def lagrangian_bound(problem: Problem, x: Array, loss_value: float, gradient: Ar
     """The bound above: f(x) - <grad f(x), x> - sigma - g*(-(grad f(x) + normal))."""
     g = problem.regularizer
     u = np.asarray(gradient, np.float64) + normal + (0.0 if g.tilt is None else g.tilt)
+    if problem.loss.intercept:
+        if abs(u[-1]) > ROUNDING * (1.0 + float(np.abs(gradient).max())):
+            return -np.inf
+        u = u[:-1]  # slopes that sum to zero up to rounding; corrected by as little they would to the last bit
     rest = np.maximum(np.abs(u) - g.l1, 0.0)
     square = float(rest @ rest)
     if g.ridge <= 0.0 and square > 0.0:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from epro import atoms as atoms_of
+from epro.atoms.intercept import WithIntercept
 from epro.kernels import batch
 from epro.own_parts import ask
 from epro.protocols import Array
@@ -33,6 +34,9 @@ class Loss:
     y : array of shape (n,)
     sample_weight : array of shape (n,), optional
         Non-negative; the sum is divided by n whatever the weights.
+    intercept : bool, default False
+        Whether x has one more entry, the last, which is added to every prediction. A problem neither penalises nor
+        constrains it.
     """
 
     smoothness: float | None = None
@@ -42,8 +46,8 @@ class Loss:
     nonnegative: ClassVar[bool] = False  # whether loss(p, y) >= 0 is known for all p and y
     targets: ClassVar[str] = "any"  # or "signs": only -1 and 1
 
-    def __init__(self, X: Any, y: Any, *, sample_weight: Any = None) -> None:
-        self.atoms: Any = atoms_of.rows(X)
+    def __init__(self, X: Any, y: Any, *, sample_weight: Any = None, intercept: bool = False) -> None:
+        self.atoms: Any = WithIntercept(atoms_of.rows(X)) if intercept else atoms_of.rows(X)
         self.y = self._targets(y)
         self.weights = self._weights(sample_weight)
 
@@ -71,6 +75,11 @@ class Loss:
         return None
 
     # -- sums over the data
+
+    @property
+    def intercept(self) -> bool:
+        """Whether the last entry of x is an intercept."""
+        return isinstance(self.atoms, WithIntercept)
 
     @property
     def n(self) -> int:

@@ -43,9 +43,11 @@ class Huber(Loss):
     nonnegative = True
     smoothness = 1.0
 
-    def __init__(self, X: Any, y: Any, delta: float = 1.0, *, sample_weight: Any = None) -> None:
+    def __init__(
+        self, X: Any, y: Any, delta: float = 1.0, *, sample_weight: Any = None, intercept: bool = False
+    ) -> None:
         self.delta = self.slope_bound = positive(delta, "Huber: delta")
-        super().__init__(X, y, sample_weight=sample_weight)
+        super().__init__(X, y, sample_weight=sample_weight, intercept=intercept)
 
     @property
     def link(self) -> HuberLink:

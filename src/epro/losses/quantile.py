@@ -48,12 +48,14 @@ class Quantile(Loss):
 
     nonnegative = True
 
-    def __init__(self, X: Any, y: Any, quantile: float = 0.5, *, sample_weight: Any = None) -> None:
+    def __init__(
+        self, X: Any, y: Any, quantile: float = 0.5, *, sample_weight: Any = None, intercept: bool = False
+    ) -> None:
         if not 0.0 < quantile < 1.0:
             raise ValueError(f"Quantile: quantile must lie strictly between 0 and 1, got {quantile}")
         self.quantile = float(quantile)
         self.slope_bound = max(self.quantile, 1.0 - self.quantile)
-        super().__init__(X, y, sample_weight=sample_weight)
+        super().__init__(X, y, sample_weight=sample_weight, intercept=intercept)
 
     @property
     def link(self) -> QuantileLink:

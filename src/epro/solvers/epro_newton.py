@@ -26,6 +26,7 @@ import numpy as np
 
 from epro import quadratic
 from epro.certificate import Certifier
+from epro.intercepts import shift
 from epro.solvers.newton_kinked import KinkedNewton
 from epro.oracles import Oracles
 from epro.passes import Tangent
@@ -131,5 +132,8 @@ class SmoothNewton:
         return self.certifier.from_tangent(Tangent(x, self.value, self.value, gradient, magnitude)).lower_bound
 
     def _differentiate(self) -> None:
+        if self.loss.intercept:
+            b = self.x.dtype.type(shift(self.loss, self.p))
+            self.x, self.p = np.append(self.x[:-1], self.x[-1] + b), self.p + b
         self.slopes = self.loss.slopes(self.p)
         self.gradient, self.value = self.loss.atoms.adjoint(self.slopes), self.loss.mean_loss(self.p)

@@ -14,6 +14,7 @@ import numpy as np
 
 from epro import quadratic
 from epro.certificate import Certifier
+from epro.constraints.linear import LinearMultipliers
 from epro.losses import Squared
 from epro.oracles import Oracles
 from epro.passes import Tangent
@@ -45,13 +46,15 @@ class Gram(Solver):
         x, warm, certifier = state.x.astype(np.float64), None, Certifier(problem, oracles.project)
         for _ in range(50):  # one is exact for linear inequalities; other sets refine
             z, warm = quadratic.minimize_model(oracles, G, G @ x - b, x, warm)
+            if problem.loss.intercept:
+                z[-1] -= (G[-1] @ z - b[-1]) / G[-1, -1]
             value = float(0.5 * z @ G @ z - b @ z) + c
             gradient = G @ z - b
             if warm is None:
                 tangent = Tangent(z, value, value, gradient, float(np.abs(G).max()) ** 0.5)
                 bound = certifier.from_tangent(tangent).lower_bound
             else:
-                bound = quadratic.lagrangian_bound(problem, z, value, gradient, *quadratic.normal_vector(problem, warm))
+                bound = _bound(problem, G, z, value, gradient, warm)
             moved, x = float(np.linalg.norm(z - x)), z
             state = state.after(
                 z.astype(problem.dtype), problem.n if state.epoch == 0 else 0, lower_bound=bound, fun=value + g.value(z),
@@ -60,6 +63,20 @@ class Gram(Solver):
             yield state
             if moved <= 1e-14 * max(1.0, float(np.linalg.norm(z))):
                 return
+
+
+def _bound(problem: Problem, G: Array, z: Array, value: float, gradient: Array, warm: LinearMultipliers) -> float:
+    """The better of two: by the ridge alone, and by the whole quadratic, which needs no ridge."""
+    normal, support = quadratic.normal_vector(problem, warm)
+    ridge = quadratic.ridges(problem)
+    tilt = 0.0 if problem.regularizer.tilt is None else problem.regularizer.tilt
+    fun = value + float(0.5 * z @ (ridge * z) + np.sum(tilt * z))
+    l1 = np.full(z.size, problem.regularizer.l1)
+    l1[-1] *= not problem.loss.intercept
+    whole = quadratic.quadratic_bound(
+        G + np.diag(ridge), z, fun, gradient + ridge * z + tilt, normal, support, l1
+    )
+    return max(whole, quadratic.lagrangian_bound(problem, z, value, gradient, normal, support))
 
 
 def normal_equations(problem: Problem) -> tuple[Array, Array, float]:

@@ -22,6 +22,7 @@ import numpy as np
 
 from epro import quadratic
 from epro.certificate import Certifier
+from epro.intercepts import balanced
 from epro.oracles import Oracles
 from epro.passes import Tangent
 from epro.protocols import Array
@@ -82,13 +83,14 @@ class KinkedNewton:
 
     def bound(self) -> float:
         """A lower bound on the optimal value, from the slopes and the last model's normal vector."""
-        height = float(self.weights @ (self.s * (self.p - self.kink)))
-        gradient = self._adjoint(self.weights * self.s)
+        s = balanced(self.s, self.low, self.high, self.weights) if self.loss.intercept else self.s
+        height = float(self.weights @ (s * (self.p - self.kink)))
+        gradient = self._adjoint(self.weights * s)
         if self.warm is not None:
             normal, support = quadratic.normal_vector(self.problem, self.warm)
             return quadratic.lagrangian_bound(self.problem, self.x, height, gradient, normal, support)
         fun = self.loss.mean_loss(self.p.astype(self.loss.dtype))
-        magnitude = float(self.weights @ np.abs(self.s))
+        magnitude = float(self.weights @ np.abs(s))
         return self.certifier.from_tangent(Tangent(self.x, fun, height, gradient, magnitude)).lower_bound
 
     def _predict(self, x: Array) -> Array:
