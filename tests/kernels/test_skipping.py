@@ -22,7 +22,13 @@ def metric(kind="csr", floor=1e-3, budget=8):
     return epro.Problem(losses.TripletHinge(points, make_triplets(y, 200)), g, constraints.PSD(floor, budget=budget))
 
 
-def walk(problem, start, *, steps=30, eta=0.01, penalty=Hinge(5.0), move=Explicit(), batch=1, packing=True, skip=True, engine="auto"):
+HINGE, EXPLICIT = Hinge(5.0), Explicit()
+
+
+def walk(
+    problem, start, *, steps=30, eta=0.01, penalty=HINGE, move=EXPLICIT, batch=1, packing=True, skip=True,
+    engine="auto",
+):  # fmt: skip
     """The last point, the sum of the points, and the oracles."""
     oracles = Oracles(problem, np.random.default_rng(0), engine)
     oracles.packing, oracles.skip_cuts = packing, skip

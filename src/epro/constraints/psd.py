@@ -89,8 +89,6 @@ class PSD(Constraint):
     def lipschitz(self) -> float:
         return 1.0
 
-    dear = True  # a cut costs more than a distance between matrices
-
     def __init__(self, floor: float = 0.0, budget: int | Literal["exact"] | None = None) -> None:
         self.floor = float(finite(floor, "PSD: floor", ndim=0))
         if not (budget in (None, "exact") or (isinstance(budget, int) and budget >= 2)):
@@ -101,6 +99,10 @@ class PSD(Constraint):
     def rho(self) -> float | None:
         return None if self.shape is None else 1.0 / math.sqrt(self.shape[0])
 
+    @property
+    def dear(self) -> bool:
+        return True
+
     def bind(self, shape: Shape) -> PSD:
         square(shape, "PSD")
         return super().bind(shape)
@@ -109,7 +111,7 @@ class PSD(Constraint):
         """The most products in one cut of a (d, d) matrix; zero for the exact eigenvector."""
         if self.budget == "exact" or (self.budget is None and d <= SMALL):
             return 0
-        return min(d, self.budget or PRODUCTS)
+        return min(d, int(self.budget or PRODUCTS))
 
     def record(self, shape: Shape, dtype: Any) -> PSDRecord:
         return PSDRecord(self.floor, self.products(shape[0]))

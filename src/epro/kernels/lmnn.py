@@ -1,9 +1,10 @@
 """The steps of `kernels.sgd` for metric learning, in one pass over memory.
 
-A step of the general kernel passes over (d, d) matrices some ten times: the sum of the iterates, the regularizer, the row,
-the cut, its products. All iterates are symmetric, so that the upper triangle is enough, packed row by row; and while a row
-of it is in cache everything is done to it at once: the sum, the regularizer, the few rank-one terms of the row and the cut, and
-its part of the next cut's first product. The trajectory is that of the general kernel, up to rounding.
+A step of the general kernel passes over (d, d) matrices some ten times: the sum of the iterates, the regularizer, the
+row, the cut, its products. All iterates are symmetric, so that the upper triangle is enough, packed row by row; and
+while a row of it is in cache everything is done to it at once: the sum, the regularizer, the few rank-one terms of the
+triplet and the cut, and its part of the next cut's first product. The trajectory is that of the general kernel, up to
+rounding.
 """
 
 from __future__ import annotations

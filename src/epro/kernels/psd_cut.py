@@ -87,7 +87,7 @@ def ritz(alpha: Array, beta: Array, size: int) -> Any:
 
 @kernel
 def lanczos(x: Array, floor: float, basis: Array, y: Array, given: bool, u: Array) -> float:
-    """floor - u'Xu, and u, from at most len(basis) products started at basis[0]; ``given`` says that y has the first."""
+    """floor - u'Xu, and u, from at most len(basis) products from basis[0] on; ``given``: y has the first already."""
     d, budget = u.size, min(basis.shape[0], u.size)
     alpha, beta = np.zeros(budget), np.zeros(budget)
     rounding = max(ROUNDING, 50.0 * np.finfo(x.dtype).eps)
@@ -161,8 +161,8 @@ def rows_of(work: Array, d: int, budget: int) -> Any:
 def budgeted_cut(x: Array, d: int, floor: float, budget: int, work: Array, given: bool) -> float:
     """c_u(x) <= c(x), with u from at most ``budget`` products.
 
-    What the next cut starts from changes only when this one is violated: a cut that is not violated may be left out, and
-    nothing else changes (see `kernels.skipping`). ``given``: the start and its product are there already.
+    What the next cut starts from changes only when this one is violated: a cut that is not violated may be left out,
+    and nothing else changes (see `kernels.skipping`). ``given``: the start and its product are there already.
     """
     u, warm, y, basis = rows_of(work, d, budget)
     if not given:

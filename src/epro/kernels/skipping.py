@@ -1,8 +1,8 @@
 """Cuts that need not be computed, because c is Lipschitz.
 
 With an upper bound c_ref of c at a reference point, c(x) <= c_ref + G2 ||x - x_ref||. While that is negative the
-constraint holds at x, and a penalty that looks at c only where it is violated (the hinge) does nothing there: leaving the
-cut out changes no bit of the trajectory. The bound is renewed where a computed cut is negative.
+constraint holds at x, and a penalty that looks at c only where it is violated (the hinge) does nothing there: leaving
+the cut out changes no bit of the trajectory. The bound is renewed where a computed cut is negative.
 
 Renewing it may cost more than a cut (a semidefinite cut is a lower model of c; an upper bound takes all eigenvalues).
 Where the last reference saved fewer than ``pays`` cuts, twice as many negative cuts pass before the next.
@@ -23,7 +23,7 @@ MARGIN = 1e-9  # of the reference's bound, for rounding
 
 
 def new_memo() -> Array:
-    """No reference yet: its bound, cuts to wait for the next, how many of them are left, cuts saved, distance so far."""
+    """No reference yet: its bound, cuts to wait for the next, how many of these are left, cuts saved, G2 * distance."""
     return np.array([np.inf, 1.0, 1.0, 0.0, 0.0])
 
 
@@ -55,7 +55,7 @@ def renew(memo: Array, bound: float, pays: int) -> None:
 
 @kernel
 def left_out(memo: Array, reach: float) -> float:
-    """The upper bound of c at a point whose distance from the reference, times G2, is ``reach``; zero if it is of no use."""
+    """An upper bound of c at a point whose distance from the reference, times G2, is ``reach``; zero if of no use."""
     bound = memo[BOUND] + reach
     return bound if bound < -MARGIN * abs(memo[BOUND]) else 0.0
 

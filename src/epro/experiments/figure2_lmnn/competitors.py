@@ -15,7 +15,7 @@ from epro.state import State
 
 @dataclass(frozen=True)
 class LogTSubgradient(LogTSGD):
-    """LogT with subgradients. Its theory needs a smooth loss, which the hinge is not; the paper runs it all the same."""
+    """LogT with subgradients. Its theory needs a smooth loss, which the hinge is not; the paper runs it anyway."""
 
     def check(self, problem: Problem) -> None:
         if self.eta is None or self.inner is None:
@@ -45,7 +45,7 @@ class Subgradient(Solver):
 
 @dataclass(frozen=True)
 class Competitor:
-    """A method with its options and its budget of stochastic gradients; ``seconds`` bounds those that project always."""
+    """A method with its options, its budget of stochastic gradients, and of seconds where it projects at every step."""
 
     name: str
     solver: Solver

@@ -37,7 +37,7 @@ def load(scale: str, data: Any, unit_norm: bool, seed: int = 0) -> Data:
         X, y = datasets.fetch_cora(data)
     else:
         X, y = datasets.make_cora_like(seed)
-    X = sp.csr_array(X)
+    X: Any = sp.csr_array(X)
     if unit_norm:
         norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
         X = sp.csr_array(sp.diags_array(1.0 / np.where(norms > 0, norms, 1.0)) @ X)

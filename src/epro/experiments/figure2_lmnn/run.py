@@ -24,8 +24,8 @@ TITLE = "Figure 2: sparse large-margin nearest neighbours on Cora"
 NOTES = (
     "An iteration is a stochastic gradient; a full subgradient counts as many as there are triplets.",
     "Seconds exclude compilation and the evaluation of objectives. All methods start at A = floor I, floor = 1e-3.",
-    "A run ends after 4,000 iterations, or when the objective changes by less than 1e-8 of itself between two looks, or "
-    "(methods that project at every step) when its time is used up.",
+    "A run ends after 4,000 iterations (500 at small scale), or when the objective changes by less than 1e-8 of itself "
+    "between two looks, or (methods that project at every step) when its time is used up.",
     "Projections are the method's own: OneProj's looks along the way are not counted.",
     "LogT needs a smooth loss; it is run with subgradients of the hinge, as in the paper.",
     "Accuracy: 3 nearest neighbours on held-out rows, under the metric A; before: the Euclidean distance.",
