@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from epro import theory
 from epro.moves import Explicit, Implicit, Proximal
 from epro.oracles import Oracles
@@ -40,7 +42,8 @@ class EproSGD(Solver):
     schedule : iterable of Epoch, optional
         Replaces the doubling epochs.
     robust : bool, default False
-        Implicit loss steps and the prox-linear penalty: no step size or lam overflows (see `epro.penalties`).
+        Implicit loss steps and the prox-linear penalty: no step size or lam overflows (see `epro.penalties`). lam is
+        held, epoch by epoch, within a factor of two of what the gradient asks for (see `held`).
     proximal : bool, default False
         Take g by its proximal step (Eq. cb) instead of a subgradient step.
     batch : int, default 1
@@ -71,7 +74,7 @@ class EproSGD(Solver):
     def states(self, oracles: Oracles, state: State, T: int) -> Iterator[State]:
         memory = {"x0": state.memory.get("x0", state.x)}
         chosen = self.plan(oracles.problem, memory["x0"], T)
-        penalty = ProxLinear(chosen.lam) if self.robust else Hinge(chosen.lam)
+        penalty: Any = Hinge(chosen.lam)
         move = Implicit() if self.robust else Proximal() if self.proximal else Explicit()
         domain = oracles.ball(chosen.guard)
         schedule = self.schedule or doubling(chosen.t1, chosen.eta1)                   # line 9
@@ -79,10 +82,12 @@ class EproSGD(Solver):
         for k, epoch in enumerate(within(schedule, T // self.batch), start=1):         # line 3
             if k <= state.epoch:
                 continue
+            if self.robust:
+                penalty = ProxLinear(held(oracles, x, chosen.lam, epoch.steps))
             average = oracles.epoch(x, epoch, penalty, move, domain, self.batch)       # lines 4 to 7
             x = oracles.project(average)                                               # line 8
             state = state.after(                                                       # line 10
-                x, epoch.steps * self.batch, step_size=epoch.step_sizes(0, 1)[0], lam=chosen.lam,
+                x, epoch.steps * self.batch, step_size=epoch.step_sizes(0, 1)[0], lam=penalty.lam,
                 violation=oracles.problem.violation(average), memory=memory,
             )  # fmt: skip
             yield state
@@ -138,3 +143,17 @@ def _an_epoch(epoch: Any) -> Epoch:
     if not isinstance(epoch, Epoch):
         raise TypeError(f"EproSGD: schedule must hold epro.schedules.Epoch(steps, step_size), got {epoch!r}")
     return epoch
+
+
+def held(oracles: Oracles, x: Array, lam: float, steps: int) -> float:
+    """lam, held between m and 2m, where m bounds the optimal multipliers as far as the gradient at x tells.
+
+    The multipliers nu of cuts v at the optimum satisfy sum nu <= ||grad F|| / rho (Lemma 0), and that is all the weight
+    an exact penalty needs. Below it the epochs end outside of the set; far above it, steps that are large for their noise
+    are projected on one cut after the other, which moves their average inwards. As many rows as the epoch has steps tell.
+    """
+    problem = oracles.problem
+    rows = oracles.draw(min(problem.n, max(64, steps)))
+    gradient = oracles.batch_gradient(x, rows) + problem.regularizer.subgradient(x)
+    m = float(np.linalg.norm(gradient)) / (problem.constraint.rho or 1.0)
+    return min(max(lam, m), 2.0 * m) if m > 0.0 else lam
