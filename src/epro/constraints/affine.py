@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
-from scipy import sparse
 
+from epro.atoms import matrices
 from epro.constraints.base import Constraint, InfeasibleConstraint, LinearSystem, Shape
 from epro.constraints.linear import diagnose, system
 from epro.protocols import Array
@@ -64,7 +64,7 @@ class Affine(Constraint):
     """
 
     def __init__(self, A: Any, b: Any) -> None:
-        A = A.toarray() if sparse.issparse(A) else A
+        A = matrices.dense(A)
         self.A = np.ascontiguousarray(finite(A, "Affine: A", ndim=2, copy=True), dtype=float)
         self.b = np.atleast_1d(finite(b, "Affine: b", copy=True)).astype(float)
         m = self.A.shape[0]

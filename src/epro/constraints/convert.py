@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint
 
+from epro.atoms import matrices
 from epro.constraints.affine import Affine
 from epro.constraints.base import Constraint, InfeasibleConstraint
 from epro.constraints.box import Box
@@ -53,8 +53,7 @@ def _from_list(members: list[Constraint]) -> Constraint:
 
 def _from_linear(constraint: LinearConstraint, name: str) -> Constraint:
     """lb <= A x <= ub: equal sides become an `Affine`, finite ones rows of a `Polyhedron`."""
-    A = constraint.A if sparse.issparse(constraint.A) else np.atleast_2d(constraint.A)
-    A = checked_matrix(A, f"{name}: A of the LinearConstraint")
+    A = checked_matrix(matrices.matrix(constraint.A), f"{name}: A of the LinearConstraint")
     lb, ub = (np.array(np.broadcast_to(v, (A.shape[0],)), dtype=float) for v in (constraint.lb, constraint.ub))
     _sides(lb, ub, name)
     equal = lb == ub
@@ -63,9 +62,7 @@ def _from_linear(constraint: LinearConstraint, name: str) -> Constraint:
     if equal.any():
         members.append(Affine(A[equal], ub[equal]))
     if above.any() or below.any():
-        rows = [A[above], -A[below]]
-        stacked = sparse.vstack(rows) if sparse.issparse(A) else np.vstack(rows)
-        members.append(Polyhedron(stacked, np.concatenate([ub[above], -lb[below]])))
+        members.append(Polyhedron(matrices.above([A[above], -A[below]]), np.concatenate([ub[above], -lb[below]])))
     found = _from_list(members)
     return found.bind((A.shape[1],))
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from epro.atoms import matrices
 from epro.constraints.base import Constraint, InfeasibleConstraint, LinearSystem
 from epro.protocols import Array
 
@@ -40,9 +41,7 @@ def stack(blocks: list[Any]) -> Any:
         return blocks[0]
     if len(rows) == 1:
         return rows[0]
-    if all(sparse.issparse(block) for block in rows):
-        return sparse.csr_array(sparse.vstack(rows))
-    return np.vstack([block.toarray() if sparse.issparse(block) else block for block in rows])
+    return matrices.above(rows)
 
 
 def merge(systems: list[LinearSystem]) -> LinearSystem:

@@ -6,8 +6,8 @@ import copy
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
+from epro.atoms import matrices
 from epro.constraints.base import Constraint, LinearSystem, Shape
 from epro.protocols import Array
 
@@ -134,4 +134,4 @@ def _with_zero(v: Array) -> Array:
 
 def _with_zero_column(A: Any) -> Any:
     zero = np.zeros((A.shape[0], 1))
-    return sparse.csr_array(sparse.hstack([A, zero])) if sparse.issparse(A) else np.hstack([A, zero])
+    return matrices.beside([A, zero])

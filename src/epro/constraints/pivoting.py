@@ -22,6 +22,7 @@ import scipy.linalg
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
+from epro.atoms import matrices
 from epro.protocols import Array
 
 ROUNDS, PATIENCE, ENTER = 80, 20, 0.3
@@ -43,14 +44,10 @@ class Rows:
     @classmethod
     def scaled(cls, A: Any, lower: Array, upper: Array) -> Rows:
         """Rows of unit length from rows of any length; a row of zeros stays."""
-        if sparse.issparse(A):
-            A = sparse.csr_array(A).astype(float)
-            lengths = np.sqrt(np.asarray(A.multiply(A).sum(axis=1)).ravel())
-        else:
-            lengths = np.sqrt(np.einsum("ij,ij->i", A, A))
+        A = matrices.matrix(A)
+        lengths = np.sqrt(matrices.row_norms2(A))
         lengths = np.where(lengths > 0, lengths, 1.0)
-        A = sparse.csr_array(sparse.diags_array(1 / lengths) @ A) if sparse.issparse(A) else A / lengths[:, None]
-        return cls(A, lower / lengths, upper / lengths, lengths)
+        return cls(matrices.scaled(A, 1 / lengths), lower / lengths, upper / lengths, lengths)
 
     @property
     def equal(self) -> Array:
@@ -58,12 +55,9 @@ class Rows:
 
     def block(self, F: Array) -> Any:
         """A_F A_F'"""
-        if self.gram is None and (sparse.issparse(self.A) or self.A.shape[0] <= GRAM_ROWS):
-            self.gram = sparse.csr_array(self.A @ self.A.T) if sparse.issparse(self.A) else self.A @ self.A.T
-        if self.gram is None:
-            inside = self.A[F]
-            return inside @ inside.T
-        return self.gram[F][:, F] if sparse.issparse(self.gram) else self.gram[np.ix_(F, F)]
+        if self.gram is None and (matrices.is_sparse(self.A) or self.A.shape[0] <= GRAM_ROWS):
+            self.gram = matrices.outer(self.A)
+        return matrices.outer(self.A[F]) if self.gram is None else matrices.block(self.gram, F)
 
     def violation(self, x: Array) -> float:
         """The largest violation, as a distance."""
@@ -85,7 +79,7 @@ class Nearest:
 def factor(block: Any) -> Any:
     """The solver of (block + SHIFT) y = r."""
     n = block.shape[0]
-    if sparse.issparse(block):
+    if matrices.is_sparse(block):
         if n > DENSE_BLOCK:
             shifted = sparse.csc_array(block + SHIFT * sparse.eye_array(n))
             lu = splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
+from epro.atoms import matrices
 from epro.constraints.base import Constraint, InfeasibleConstraint, LinearSystem, Shape
 from epro.constraints.linear import diagnose, linear_program, stack, system
 from epro.constraints.pivoting import Rows
@@ -133,12 +133,11 @@ class Polyhedron(Constraint):
 
     @property
     def _lengths(self) -> Array:
-        squares = self.A.multiply(self.A) if sparse.issparse(self.A) else self.A * self.A
-        return np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
+        return np.sqrt(matrices.row_norms2(self.A))
 
     def record(self, shape: Shape, dtype: Any) -> PolyhedronRecord | SparsePolyhedronRecord:
         rest = (self.b.astype(dtype), self._lengths**2)
-        if sparse.issparse(self.A):
+        if matrices.is_sparse(self.A):
             index = (self.A.indptr.astype(np.int64), self.A.indices.astype(np.int64))
             return SparsePolyhedronRecord(*index, self.A.data.astype(dtype), *rest)
         return PolyhedronRecord(np.ascontiguousarray(self.A, dtype=dtype), *rest)
@@ -202,9 +201,8 @@ class Polyhedron(Constraint):
 
 def checked_matrix(A: Any, name: str) -> Any:
     """A dense matrix, or a CSR one, of finite doubles."""
-    if sparse.issparse(A):
-        A = sparse.csr_array(A).astype(float)
-        A.sum_duplicates()
+    if matrices.is_sparse(A):
+        A = matrices.matrix(A)
         finite(A.data, name)
         return A
     return np.ascontiguousarray(finite(A, name, ndim=2, copy=True), dtype=float)

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.linalg
 from scipy import sparse
 
+from epro.atoms import matrices
 from epro.constraints.base import InfeasibleConstraint
 from epro.constraints.pivoting import DENSE_BLOCK, ROUNDS, Nearest, Rows, nearest
 from epro.protocols import Array
@@ -72,7 +73,7 @@ def solve_qp(
             L = np.linalg.cholesky(np.asarray(H, dtype=float))
         except np.linalg.LinAlgError:
             return _semidefinite(H, q, A_all, low, high, m, bounded)
-        dense = A_all.toarray() if sparse.issparse(A_all) else A_all
+        dense = matrices.dense(A_all)
         A_all = scipy.linalg.solve_triangular(L, dense.T, lower=True, check_finite=False).T
         z = -scipy.linalg.solve_triangular(L, q, lower=True, check_finite=False)
     else:
@@ -89,9 +90,7 @@ def with_bounds(A: Any, bounded: Array, d: int) -> Any:
     if not len(bounded):
         return A
     unit = sparse.csr_array((np.ones(len(bounded)), (np.arange(len(bounded)), bounded)), shape=(len(bounded), d))
-    if sparse.issparse(A):
-        return sparse.csr_array(sparse.vstack([A, unit]))
-    return np.vstack([A, unit.toarray()])
+    return matrices.above([A, unit])
 
 
 def _solution(x: Array, lam: Array, m: int, bounded: Array, error: float) -> QPSolution:
@@ -107,7 +106,7 @@ def project_rows(rows: Rows, z: Array, state: Array | None = None, tol: float = 
     (measured in ``benchmarks/bench_projections.py``); pivoting then only continues from the last active rows.
     """
     m, d = rows.A.shape
-    crowded = (sparse.issparse(rows.A) and m > DENSE_BLOCK) or m > 4 * d
+    crowded = (matrices.is_sparse(rows.A) and m > DENSE_BLOCK) or m > 4 * d
     starts: list[tuple[Array | None, int]] = [(state, 8 if crowded else ROUNDS)] if np.any(state) else []
     if not crowded or d <= 10:
         starts.append((None, ROUNDS))
@@ -133,7 +132,7 @@ def interior_point(H: Any, q: Array, A: Any, low: Array, high: Array) -> tuple[A
     import piqp
 
     d = len(q)
-    dense = not sparse.issparse(A) and not sparse.issparse(H)
+    dense = not matrices.is_sparse(A) and not matrices.is_sparse(H)
     solver: Any = piqp.DenseSolver() if dense else piqp.SparseSolver()
     solver.settings.eps_abs, solver.settings.eps_rel = 1e-11, 1e-11
     solver.settings.max_iter = 500
