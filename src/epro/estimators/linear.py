@@ -1,0 +1,166 @@
+"""What the constrained regressor and classifier share: parameters, problems, attributes."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+
+from epro import streams
+from epro._minimize import minimize
+from epro.constraints import Intersection
+from epro.estimators.progress import CallbackSupport, reporting
+from epro.estimators.shorthands import constraints_of, members
+from epro.problem import Problem
+from epro.protocols import Array
+from epro.regularizers import L1, Ridge
+from epro.solvers import METHODS
+
+FINEST = 50.0  # of machine precision: no certificate of the data's precision is finer
+
+
+def method_of(solver: Any, problem: Problem) -> Any:
+    """The method for a problem; "auto" is the library's own choice."""
+    if solver != "auto" or "auto" in METHODS:
+        return solver
+    if "gram" in METHODS and type(problem.loss).__name__ == "Squared" and problem.shape[0] <= 2000:
+        return "gram"
+    kinked = problem.loss.smoothness is None
+    if problem.shape[0] <= 2000 and (not kinked or problem.loss.pieces() is not None):
+        return "epro-newton"
+    return "epro-vr" if kinked else "apg"
+
+
+class ConstrainedLinear(CallbackSupport, BaseEstimator):
+    """The shared base; ``loss`` and what depends on it are the subclasses'."""
+
+    result_: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _regularizer(self) -> Any:
+        if not 0.0 <= self.l1_ratio <= 1.0:  # type: ignore[attr-defined]
+            raise ValueError(f"l1_ratio must lie between 0 and 1, got {self.l1_ratio!r}")  # type: ignore[attr-defined]
+        alpha, share = float(self.alpha), float(self.l1_ratio)  # type: ignore[attr-defined]
+        if alpha < 0:
+            raise ValueError(f"alpha must be at least zero, got {alpha:g}")
+        parts = [kind(weight) for kind, weight in ((Ridge, alpha * (1.0 - share)), (L1, alpha * share)) if weight > 0]
+        return sum(parts[1:], parts[0]) if parts else None
+
+    def _constraint(self, X: Any, sensitive: Any) -> Any:
+        named = constraints_of(self, X, sensitive)
+        found = Intersection([part.constraint for part in named]) if len(named) > 1 else None
+        self._members = members(named)
+        return found if found is not None else (named[0].constraint if named else None)
+
+    def _solve(self, loss: Any, constraint: Any, start: Array | None, task: str) -> Any:
+        """One problem solved; a feasible point near ``start`` begins it."""
+        problem = Problem(loss, self._regularizer(), constraint)
+        tol = max(float(self.tol), 0.0)  # type: ignore[attr-defined]
+        with reporting(self, task) as callbacks:
+            result = minimize(
+                problem, method_of(self.solver, problem), tol=tol,  # type: ignore[attr-defined]
+                max_steps=max(1, int(self.max_iter)) * problem.n,  # type: ignore[attr-defined]
+                x0=None if start is None else _feasible(problem, start), random_state=self.random_state,  # type: ignore[attr-defined]
+                verbose=bool(self.verbose), callbacks=callbacks,  # type: ignore[attr-defined]
+            )  # fmt: skip
+        fine = max(tol, FINEST * float(np.finfo(problem.dtype).eps)) * max(1.0, abs(result.fun))
+        if not result.success and tol > 0 and not result.gap <= fine:
+            text = f"{type(self).__name__}: {result.message} The gap is {result.gap:.3g}; raise max_iter or tol."
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)
+        self._normals.append(-problem.gradient(result.x))
+        return result
+
+    def _weights(self, sample_weight: Any, n: int) -> Any:
+        """Weights with mean one, so that a weight counts as so many rows."""
+        if sample_weight is None:
+            return None
+        total = float(np.sum(sample_weight))
+        if total <= 0:
+            raise ValueError("sample_weight must not be zero for all rows")
+        return np.asarray(sample_weight) * (n / total)
+
+    def _start(self, k: int, width: int) -> Array | None:
+        """The last coefficients of output k, for a warm start."""
+        if not self.warm_start or not hasattr(self, "coef_"):  # type: ignore[attr-defined]
+            return None
+        coef = np.atleast_2d(self.coef_)
+        if k >= len(coef) or coef.shape[1] != width:
+            return None
+        return np.append(coef[k], np.atleast_1d(self.intercept_)[k]) if self.fit_intercept else coef[k]  # type: ignore[attr-defined]
+
+    def _keep(self, results: list[Any], n: int, d: int) -> None:
+        """Attributes from one result per output."""
+        x = np.stack([result.x for result in results])
+        self.coef_, self.intercept_ = x[:, :d].copy(), x[:, d].copy() if x.shape[1] > d else np.zeros(len(x), x.dtype)
+        self.n_iter_ = max(1, *(math.ceil(result.n_steps / n) for result in results)) if results else 1
+        self.gap_ = float(max(result.gap for result in results))
+        self.constraint_violation_ = float(max(0.0, *(result.violation for result in results), 0.0))
+        self.n_projections_ = int(sum(result.n_projections for result in results))
+        self.result_ = results[0] if len(results) == 1 else results
+
+    def _each(self, verb: str, *extra: Any) -> Any:
+        outputs = []
+        normals = getattr(self, "_normals", [None] * len(np.atleast_2d(self.coef_)))
+        for w, normal in zip(np.atleast_2d(self.coef_), normals, strict=True):
+            arguments = () if normal is None or verb == "active" else (normal[: len(w)],)
+            found: dict[str, Any] = {}
+            parts = [member.constraint.bind((len(w),)) for member in self._members]
+            if verb == "active" or len(parts) == 1:
+                values = [getattr(part, verb)(w, *arguments) for part in parts]
+            else:
+                values = Intersection(parts).multipliers(w, *arguments) if parts else []
+            for member, value in zip(self._members, values, strict=True):
+                found.setdefault(member.name, []).append(value)
+            outputs.append({name: v[0] if len(v) == 1 else v for name, v in found.items()})
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    @property
+    def active_constraints_(self) -> Any:
+        """For each argument that constrains, its pieces that hold with equality (one dict per class for several)."""
+        self._check_is_fitted()
+        return self._each("active")
+
+    @property
+    def multipliers_(self) -> Any:
+        """For each argument that constrains, the multipliers of its pieces (one dict per class for several)."""
+        self._check_is_fitted()
+        return self._each("multipliers")
+
+    def _check_is_fitted(self) -> None:
+        from sklearn.utils.validation import check_is_fitted
+
+        try:
+            check_is_fitted(self, "coef_")
+        except Exception as error:
+            raise AttributeError(str(error)) from None
+
+    def _stream(self, loss: Any, constraint: Any, k: int, width: int) -> Array:
+        """One epoch over a batch, from where the last one ended."""
+        problem = Problem(loss, self._regularizer(), constraint)
+        start = self._streamed[k] if k < len(self._streamed) else None
+        start = None if start is None else _feasible(problem, start)
+        return streams.next_epoch(problem, start, self._seen, random_state=self.random_state)  # type: ignore[attr-defined]
+
+    def _streamed_attributes(self, shape: tuple[int, int]) -> None:
+        """Attributes after a batch: nothing is certified of a stream."""
+        n, d = shape
+        x = np.stack(self._streamed)
+        self._seen += n
+        self.coef_, self.intercept_ = x[:, :d].copy(), x[:, d].copy() if x.shape[1] > d else np.zeros(len(x), x.dtype)
+        self.n_iter_ = getattr(self, "n_iter_", 0) + 1
+        self.gap_, self.constraint_violation_ = math.inf, 0.0
+        self.n_projections_ = getattr(self, "n_projections_", 0) + len(x)
+        self.result_, self._normals = None, [None] * len(x)
+
+
+def _feasible(problem: Problem, x: Array) -> Array:
+    x = problem.point(x)
+    return x if problem.violation(x) <= 0 else problem.point(problem.constraint.project(x))

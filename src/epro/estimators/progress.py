@@ -1,0 +1,50 @@
+"""scikit-learn's callback protocol, where the installed version has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+try:
+    from sklearn.callback import CallbackSupportMixin as CallbackSupport
+    from sklearn.callback import with_callbacks
+except ImportError:  # before scikit-learn 1.9
+
+    class CallbackSupport:  # type: ignore[no-redef]
+        """Nothing to support."""
+
+    def with_callbacks(fit: Any) -> Any:  # type: ignore[no-redef]
+        """The method itself."""
+        return fit
+
+
+@contextmanager
+def reporting(estimator: Any, task: str) -> Iterator[tuple[Any, ...]]:
+    """Callbacks for `minimize` that tell scikit-learn's about each epoch."""
+    if not getattr(estimator, "_skl_callbacks", None) or not hasattr(estimator, "_callback_fit_ctx"):
+        yield ()
+        return
+    context = estimator._callback_fit_ctx
+
+    def each_epoch(problem: Any, state: Any) -> bool:
+        inner = context.subcontext(task_name=task)
+        inner.call_on_fit_task_begin(estimator=estimator)
+        return bool(inner.call_on_fit_task_end(estimator=estimator))
+
+    yield (each_epoch,)
+
+
+def begin(estimator: Any) -> None:
+    """Opens the root context of a fit, where there are callbacks."""
+    if hasattr(estimator, "_init_callback_context"):
+        estimator._init_callback_context(max_subtasks=None).call_on_fit_task_begin(estimator=estimator)
+
+
+def end(estimator: Any) -> None:
+    """Closes it."""
+    if hasattr(estimator, "_callback_fit_ctx"):
+        estimator._callback_fit_ctx.call_on_fit_task_end(estimator=estimator)
+
+
+__all__ = ["CallbackSupport", "begin", "end", "reporting", "with_callbacks"]
