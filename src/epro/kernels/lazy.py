@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from epro.kernels.active import SparseVector
-from epro.kernels.batch import call
 from epro.kernels.lazy_queue import sweep
 from epro.kernels.lazy_state import FIRED, L1_CUT, LIVE, PER_TICK, ROOM, TOUCHED, LazyModel, new_state
-from epro.kernels.lazy_steps import begin, careful_step, current, lazy_epoch, rebase
+from epro.kernels.lazy_steps import begin, current, lazy_epoch, one_step, predictions, rebase
+from epro.kernels.records import compilable
 from epro.protocols import Array, Index
 
 
@@ -47,19 +47,30 @@ class LazyIterate:
     def run(self, model: LazyModel, draws: Index, etas: Array) -> None:
         """The next steps of the epoch: ``draws`` (steps x batch, or steps), with one step size each."""
         draws = draws.reshape(len(draws), -1)
-        done = 0
+        compiled, done = compilable(model.link), 0
         self._set_tick(model, etas)
-        while True:
-            done = call(lazy_epoch, model, self.state, draws, etas, done, records=(model,))
-            if done == len(draws):
-                break
-            needed = int((model.indptr[draws[done] + 1] - model.indptr[draws[done]]).sum())
-            if self.state.counts[ROOM] < needed:
-                self._make_room(needed)
-            else:
-                call(careful_step, model, self.state, draws, etas, done, records=(model,))
-                done += 1
+        while done < len(draws):
+            if compiled:
+                done = lazy_epoch(model, self.state, draws, etas, done)
+            if done < len(draws):
+                rows = draws[done]
+                needed = int((model.indptr[rows + 1] - model.indptr[rows]).sum())
+                if self.state.counts[ROOM] < needed:
+                    self._make_room(needed)
+                else:
+                    self._one_step(model, draws, done, etas[done])
+                    done += 1
         self.steps += len(draws)
+
+    def _one_step(self, model: LazyModel, draws: Index, t: int, eta: float) -> None:
+        """A step that `lazy_epoch` leaves out, or whose loss is plain Python."""
+        rows, linkless = draws[t], model._replace(link=0)
+        p = np.empty(rows.size)
+        predictions(linkless, self.state, draws, t, p)
+        slopes = np.array([model.link.slope(p[b], model.y[i]) for b, i in enumerate(rows)]) / rows.size
+        if model.weights.size > 0:
+            slopes *= model.weights[rows]
+        one_step(linkless, self.state, draws, t, slopes, eta)
 
     def _set_tick(self, model: LazyModel, etas: Array) -> None:
         """About two ticks of the queue to the smallest regular move of the offset; only speed depends on it."""

@@ -138,7 +138,7 @@ def sweep(state: LazyState) -> None:
             state.waiting[level, slot] = -1
             while e >= 0:
                 following = state.entry_link[e, 1]
-                if state.cells[CELL * state.entry_link[e, 0] + QUEUED] != state.entry_key[e]:
+                if state.cells[CELL * int(state.entry_link[e, 0]) + QUEUED] != state.entry_key[e]:
                     release(state, e)
                 else:
                     state.entry_link[e, 1] = state.waiting[level, slot]
@@ -149,7 +149,7 @@ def sweep(state: LazyState) -> None:
 @inlined
 def take(state: LazyState, e: int, key: float, offset: float, now: int) -> None:
     """An entry is due: its coordinate dies, or waits for longer, or is known under another entry."""
-    j = state.entry_link[e, 0]
+    j = int(state.entry_link[e, 0])
     if state.cells[CELL * j + QUEUED] != key:
         release(state, e)
         return

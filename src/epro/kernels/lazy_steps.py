@@ -87,14 +87,22 @@ def borrowed_state(s: LazyState) -> LazyState:
 
 
 @kernel(error_model="numpy")
-def careful_step(model: LazyModel, state: LazyState, draws: Index, etas: Array, t: int) -> None:
-    """One step that starts again from scale 1."""
-    slopes = np.empty(draws.shape[1])
-    factor, threshold, fired = pull(model, state, etas[t])
-    find_slopes(model, state, draws, t, slopes)
+def predictions(model: LazyModel, state: LazyState, draws: Index, t: int, p: Array) -> None:
+    """p[b] = <A_i, x_t> for the rows of step t."""
+    for b in range(draws.shape[1]):
+        p[b] = state.scalars[SCALE] * row_dot(model, state, draws[t, b])
+
+
+@kernel(error_model="numpy")
+def one_step(model: LazyModel, state: LazyState, draws: Index, t: int, slopes: Array, eta: float) -> None:
+    """Step t with given slopes, whatever the scale; the model's link is not used."""
+    factor, threshold, fired = pull(model, state, eta)
     close_iterate(state, fired)
-    rebase(state, factor)
-    apply(model, state, draws, t, slopes, etas[t], threshold)
+    if state.scalars[SCALE] * factor < SMALLEST_SCALE:
+        rebase(state, factor)
+    else:
+        state.scalars[SCALE] *= factor
+    apply(model, state, draws, t, slopes, eta, threshold)
 
 
 @inlined
@@ -115,7 +123,7 @@ def look_ahead(model: LazyModel, state: LazyState, draws: Index, t: int) -> None
         for b in range(batch):
             i = draws[t + AHEAD, b]
             for k in range(model.indptr[i], model.indptr[i + 1]):
-                prefetch(cells + 32 * model.indices[k])
+                prefetch(cells + 8 * CELL * int(model.indices[k]))
 
 
 @inlined
@@ -174,8 +182,8 @@ def row_dot(model: LazyModel, state: LazyState, i: int) -> float:
     offset = state.scalars[OFFSET]
     p = 0.0
     for k in range(model.indptr[i], model.indptr[i + 1]):
-        z = state.cells[CELL * model.indices[k] + KEY]
-        p += model.data[k] * (z - offset * ((z > 0.0) - (z < 0.0)))
+        z = state.cells[CELL * int(model.indices[k]) + KEY]
+        p += model.data[k] * (z - math.copysign(offset, z) if z != 0.0 else 0.0)
     return p
 
 
@@ -185,7 +193,7 @@ def move(model: LazyModel, state: LazyState, i: int, step: float, threshold: flo
     offset, now = state.scalars[OFFSET], tick_of(state, state.scalars[OFFSET])
     norm, square, live = 0.0, 0.0, 0
     for k in range(model.indptr[i], model.indptr[i + 1]):
-        j, change = model.indices[k], -step * model.data[k]
+        j, change = int(model.indices[k]), -step * model.data[k]
         z = state.cells[CELL * j + KEY]
         if z == 0.0:
             if abs(change) > threshold:
@@ -245,7 +253,7 @@ def rebase(state: LazyState, factor: float) -> None:
     clear(state)
     norm, square, live = 0.0, 0.0, 0
     for place in range(state.counts[TOUCHED]):
-        j = state.touched[place]
+        j = int(state.touched[place])
         z = cells[CELL * j + KEY]
         cells[CELL * j + QUEUED] = 0.0
         if z != 0.0:
@@ -266,13 +274,13 @@ def rebase(state: LazyState, factor: float) -> None:
 def begin(state: LazyState, columns: Array, values: Array) -> None:
     """Forgets the last epoch and starts at the given point."""
     for place in range(state.counts[TOUCHED]):
-        at = CELL * state.touched[place]
+        at = CELL * int(state.touched[place])
         state.cells[at : at + CELL] = 0.0
     state.counts[:] = 0
     state.scalars[:] = 0.0
     state.scalars[SCALE] = 1.0
     for place in range(columns.size):
-        j = columns[place]
+        j = int(columns[place])
         state.cells[CELL * j + KEY] = values[place]
         state.cells[CELL * j + SEEN] = 1.0
         state.touched[place] = j
@@ -285,7 +293,7 @@ def current(state: LazyState, x: Array, total: Array) -> None:
     """x_t, and the sum of all iterates before it, on the columns touched."""
     scalars = state.scalars
     for place in range(state.counts[TOUCHED]):
-        at = CELL * state.touched[place]
+        at = CELL * int(state.touched[place])
         z = state.cells[at + KEY]
         x[place] = scalars[SCALE] * (z - np.sign(z) * scalars[OFFSET])
         total[place] = state.cells[at + HELD] + z * scalars[MASS] - np.sign(z) * scalars[MOMENT]
