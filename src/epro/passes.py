@@ -70,7 +70,9 @@ def _widened(atoms: Any) -> Any:
     return type(atoms)(*(v.astype(np.float64) if getattr(v, "dtype", None) == np.float32 else v for v in atoms))
 
 
-def tangent(loss: Loss, x: Array, mu: float = 0.0, slopes: Array | None = None) -> Tangent:
+def tangent(
+    loss: Loss, x: Array, mu: float = 0.0, slopes: Array | None = None, predictions: Array | None = None
+) -> Tangent:
     r"""An affine function below f, from one pass.
 
     Any slopes s_i in the subdifferential of loss(., y_i) at any q_i give loss(p) >= loss(q_i) + s_i (p - q_i) for all
@@ -88,5 +90,15 @@ def tangent(loss: Loss, x: Array, mu: float = 0.0, slopes: Array | None = None) 
         slope += part.adjoint(s)
         if slopes is not None:
             slopes[rows] = s
+        if predictions is not None:
+            predictions[rows] = p
     fun, height, magnitude = totals / loss.n
     return Tangent(x, float(fun), float(height), slope / loss.n, float(magnitude))
+
+
+def adjoint(loss: Loss, s: Array) -> Array:
+    """sum_i s_i A_i, summed in double precision."""
+    total = np.zeros(loss.shape)
+    for rows, part in blocks(loss.atoms):
+        total += part.adjoint(s[rows])
+    return total

@@ -22,11 +22,12 @@ class State:
     violation: float = np.nan  # c before projecting
     lower_bound: float = -np.inf  # of the optimal value, where the method knows one
     fun: float = np.nan  # f + g at x, where the method knows it
+    exact: bool = False  # whether fun is that of this very x, summed over the data in double precision
     memory: dict[str, Any] = field(default_factory=dict)  # what else the method needs to continue: arrays and numbers
     answer: bool = True  # whether x is the method's answer so far (False: a look at a run that projects at its end)
     done: str = ""  # a reason, where the method cannot go on
 
     def after(self, x: Array, steps: int, **known: Any) -> State:
         """The state at the end of the next epoch, which took ``steps`` stochastic gradients."""
-        fresh = {"lower_bound": -np.inf, "fun": np.nan}
+        fresh = {"lower_bound": -np.inf, "fun": np.nan, "exact": False}
         return replace(self, x=x, epoch=self.epoch + 1, steps=self.steps + steps, **{**fresh, **known})

@@ -4,13 +4,14 @@ Each step minimises the quadratic model of the objective over the real constrain
 
     z = argmin over the set of <grad f(x), z - x> + (z - x)' H (z - x) / 2 + g(z),
 
-with H the loss's curvature on a sample of rows, and moves to x + t (z - x), t found on the exact objective. With m sampled
-rows H errs by about sqrt(d/m) relative to the true curvature, so that the gap shrinks by about d/m a step. The sample
-grows fourfold whenever a step shrinks the predicted decrease by less than a factor of ten, up to all rows, where the
-steps are Newton's and converge quadratically. Predictions are updated, not recomputed: a step costs two passes over
-the data, one for A(z - x) and one for the next gradient; the line search costs none.
+with H the loss's curvature on a sample of rows, and moves to x + t (z - x). With m sampled rows H errs by about
+sqrt(d/m) relative to the true curvature, so that the gap shrinks by about d/m a step. The sample grows fourfold
+whenever a step shrinks the predicted decrease by less than a factor of ten, up to all rows, where the steps are
+Newton's and converge quadratically. One pass over the data at z gives its value, gradient and predictions; t = 1
+where z lowers the objective as much as the model said, or nearly. Elsewhere a line search on the predictions, which
+costs no pass, finds t, and one more pass follows there.
 
-The certificate (see `quadratic`) takes the normal vector of the last model's minimiser. At the new point the residual is
+The certificate (see `duality`) takes the normal vector of the last model's minimiser. At the new point the residual is
 grad F(x+) + normal = (true curvature - H)(x+ - x), small at once when the sample is good.
 
 Losses with a kink take the path of `newton_kinked`.
@@ -20,22 +21,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from epro import quadratic
+from epro import duality, intercepts, quadratic
 from epro.certificate import Certifier
-from epro.intercepts import shift
-from epro.solvers.newton_kinked import KinkedNewton
-from epro.oracles import Oracles
-from epro.passes import Tangent
+from epro.constraints.linear import LinearMultipliers
+from epro.models import minimize_model
+from epro.oracles import Diverged, Oracles
+from epro.passes import Tangent, tangent
 from epro.problem import Problem
 from epro.protocols import Array
 from epro.solvers.base import Solver
+from epro.solvers.newton_kinked import KinkedNewton
 from epro.state import State
 
 LARGEST = 5_000  # columns: a d x d matrix is formed and factorised
+SAMPLE_ENTRIES = 16_000_000  # of the first sample, at most
+ENOUGH = 0.25  # of the predicted decrease; the model's own decrease is at least a half of it
 
 
 @dataclass(frozen=True)
@@ -54,86 +58,134 @@ class EproNewton(Solver):
     certifies: ClassVar[bool] = True
 
     def check(self, problem: Problem) -> None:
-        if len(problem.shape) != 1 or problem.shape[0] > LARGEST:
-            raise ValueError(f"epro-newton forms d x d matrices, d up to {LARGEST}, but x has shape {problem.shape}; use epro-vr")
-        if problem.loss.smoothness is None and problem.loss.pieces() is None:
-            raise ValueError(f"epro-newton needs a loss that is smooth or has pieces(), unlike {type(problem.loss).__name__}; use epro-vr")
+        d, loss = problem.shape[0], problem.loss
+        if len(problem.shape) != 1 or d > LARGEST:
+            shape = f"d up to {LARGEST}, but x has shape {problem.shape}"
+            raise ValueError(f"epro-newton forms d x d matrices, {shape}; use epro-vr")
+        if loss.smoothness is None and loss.pieces() is None:
+            found = f"unlike {type(loss).__name__}"
+            raise ValueError(f"epro-newton needs a loss that is smooth or has pieces(), {found}; use epro-vr")
 
     def states(self, oracles: Oracles, state: State, T: int) -> Iterator[State]:
-        kinked = oracles.problem.loss.smoothness is None
-        run = KinkedNewton(oracles, state) if kinked else SmoothNewton(oracles, state, self._first_sample(oracles.problem))
-        while state.steps + 2 * oracles.problem.n <= T:
+        problem = oracles.problem
+        kinked = problem.loss.smoothness is None
+        run = KinkedNewton(oracles, state) if kinked else SmoothNewton(oracles, state, self.first_sample(problem))
+        while state.steps + 2 * problem.n <= T:
             t = run.step()
+            x = problem.point(run.x)
             state = state.after(
-                oracles.problem.point(run.x), 2 * oracles.problem.n, step_size=t, fun=run.fun, lower_bound=run.bound(), memory=run.memory(),
-                violation=oracles.problem.violation(run.x),
+                x, run.spent() * problem.n, step_size=t, fun=run.fun, lower_bound=run.bound(), memory=run.memory(),
+                violation=problem.violation(x), exact=np.array_equal(x, run.x),
                 done="No step along the model lowers the objective." if run.stuck else "",
             )  # fmt: skip
             yield state
             if run.stuck:
                 return
 
-    def _first_sample(self, problem: Problem) -> int:
-        """At least ``rows_per_column`` a column; more, where its d^2 m flops take no longer than the two passes over n rows.
+    def first_sample(self, problem: Problem) -> int:
+        """At least ``rows_per_column`` a column; more, where its d^2 m flops take no longer than two passes do.
 
         Passes are bound by memory, at about a twentieth of the flops that a matrix product gets.
         """
         n, d = problem.n, problem.shape[0]
-        return min(n, int(max(1000, self.rows_per_column * d, 20 * n / d)))
+        return min(n, int(max(1000, self.rows_per_column * d, min(20 * n / d, SAMPLE_ENTRIES / d))))
+
+
+class Look(NamedTuple):
+    """What one pass over the data finds at x."""
+
+    x: Array
+    p: Array  # predictions
+    slopes: Array  # of the rows, with their weights
+    tangent: Tangent
+    fun: float  # F(x)
 
 
 class SmoothNewton:
-    """The iterate: x, its predictions p, value and gradient of the loss there, the sample, the last model."""
+    """The last look, the sample, the last model; all in double precision."""
 
     def __init__(self, oracles: Oracles, state: State, sample: int) -> None:
-        self.oracles, self.problem, memory = oracles, oracles.problem, state.memory
-        self.loss, self.g = self.problem.loss, self.problem.regularizer
+        self.oracles, self.problem = oracles, oracles.problem
+        self.loss, self.g, memory = self.problem.loss, self.problem.regularizer, state.memory
         self.certifier = Certifier(self.problem, oracles.project)
-        self.x, self.p, order = state.x, memory.get("p", None), memory.get("order", None)
-        self.p = self.loss.atoms.predictions(self.x) if self.p is None else self.p
-        self.order = oracles.rng.permutation(self.problem.n) if order is None else order
+        self.seed = int(memory.get("seed", -1))
+        self.seed = int(oracles.rng.integers(2**31)) if self.seed < 0 else self.seed
+        order = np.random.default_rng(self.seed).permutation(self.problem.n)
         self.size, self.predicted = int(memory.get("size", sample)), float(memory.get("predicted", np.inf))
-        self.warm, self.stuck = None, False
-        self.hessian = quadratic.Hessian(self.loss, self.order)
-        self._differentiate()
+        self.idle = int(memory.get("idle", 0))
+        self.warm = LinearMultipliers(*(memory[name] for name in ("ub", "eq", "bounds"))) if "ub" in memory else None
+        self.hessian = quadratic.Hessian(self.loss, order)
+        self.passes = 0
+        self.here = self._look(memory.get("x", state.x))
+        self.passes = 0 if memory else 1  # a resumed run paid for this look before
+
+    def spent(self) -> int:
+        """Passes since the last call."""
+        passes, self.passes = self.passes, 0
+        return passes
 
     def memory(self) -> dict[str, Any]:
-        """What the next step needs beyond x."""
-        return {"p": self.p, "order": self.order, "size": self.size, "predicted": self.predicted}
+        """What the next step needs."""
+        warm: dict[str, Array] = {} if self.warm is None else self.warm._asdict()
+        return {
+            "x": self.x, "seed": self.seed, "size": self.size, "predicted": self.predicted, "idle": self.idle, **warm,
+        }  # fmt: skip
+
+    @property
+    def x(self) -> Array:
+        """The iterate, in double precision."""
+        return self.here.x
 
     @property
     def fun(self) -> float:
         """F(x)"""
-        return self.value + self.g.value(self.x)
+        return self.here.fun
+
+    @property
+    def stuck(self) -> bool:
+        """Whether steps on all rows lead nowhere any more."""
+        return self.idle >= 3 and self.size >= self.problem.n
 
     def step(self) -> float:
-        """One model, one line search; its t."""
-        H = self.hessian(self.p, self.size)
-        z, self.warm = quadratic.minimize_model(self.oracles, H, self.gradient, self.x, self.warm)
-        move, before = z - self.x, self.predicted
-        self.predicted = self.g.value(self.x) - self.g.value(z) - float(np.vdot(self.gradient, move))
-        change = self.loss.atoms.predictions(move)
-        t = quadratic.line_search(self.loss, self.g, self.p, change, self.x, move, self.fun)
-        self.x = self.x + self.x.dtype.type(t) * move
-        self.p = self.p + self.p.dtype.type(t) * change
-        self.stuck = t == 0.0 and self.size >= self.problem.n
-        if self.predicted > 0.1 * before or t == 0.0:
+        """One model, one or two passes; the step's t."""
+        here, before = self.here, self.predicted
+        H = self.hessian(here.p, self.size)
+        z, self.warm = minimize_model(self.oracles, H, here.tangent.slope, here.x, self.warm)
+        there = self._look(self.problem.point(z))
+        move = there.x - here.x
+        self.predicted = self.g.value(here.x) - self.g.value(there.x) - float(np.vdot(here.tangent.slope, move))
+        rounding = 8 * np.finfo(np.float64).eps * abs(here.fun)
+        t = 1.0
+        if here.fun - there.fun < ENOUGH * self.predicted - rounding:
+            t = quadratic.line_search(self.loss, self.g, here.p, there.p - here.p, here.x, move, here.fun)
+            there = self._look(self.problem.point(here.x + t * move)) if t > 0.0 else here
+        lowered = here.fun - there.fun > rounding
+        self.here, self.idle = there, 0 if lowered else self.idle + 1
+        if self.predicted > 0.1 * before or not lowered:
             self.size = min(self.problem.n, 4 * self.size)
-        self._differentiate()
         return t
 
     def bound(self) -> float:
         """A lower bound on the optimal value: by the model's multipliers where there are some, else by a projection."""
-        if self.warm is not None:
-            normal, support = quadratic.normal_vector(self.problem, self.warm)
-            return quadratic.lagrangian_bound(self.problem, self.x, self.value, self.gradient, normal, support)
-        magnitude = float(np.abs(self.slopes).sum())
-        x, gradient = self.x.astype(np.float64), self.gradient.astype(np.float64)
-        return self.certifier.from_tangent(Tangent(x, self.value, self.value, gradient, magnitude)).lower_bound
+        t = self.here.tangent
+        if self.warm is None:
+            return self.certifier.from_tangent(t).lower_bound
+        normal, support = duality.normal_vector(self.problem, self.warm)
+        slopes = self.here.slopes / self.problem.n
+        return duality.lagrangian_bound(self.problem, t.x, t.height, t.slope, normal, support, self.fun, slopes)
 
-    def _differentiate(self) -> None:
+    def _look(self, x: Array) -> Look:
+        self.passes += 1
+        x = np.asarray(x, np.float64)
         if self.loss.intercept:
-            b = self.x.dtype.type(shift(self.loss, self.p))
-            self.x, self.p = np.append(self.x[:-1], self.x[-1] + b), self.p + b
-        self.slopes = self.loss.slopes(self.p)
-        self.gradient, self.value = self.loss.atoms.adjoint(self.slopes), self.loss.mean_loss(self.p)
+            x = x.copy()
+            x[-1] += intercepts.shift(self.loss, intercepts.predictions(self.loss, x))
+        p, slopes = np.empty(self.problem.n), np.empty(self.problem.n)
+        found = tangent(self.loss, x, 0.0, slopes, p)
+        if not np.isfinite(found.fun):
+            raise Diverged(_not_finite(self.loss))
+        return Look(x, p, slopes, found, found.fun + self.g.value(x))
+
+
+def _not_finite(loss: Any) -> str:
+    return f"the mean {type(loss).__name__} loss is not finite (X may hold a NaN or infinite entry)"

@@ -1,7 +1,7 @@
 """The Gram shortcut: least squares with few columns is one pass over the data and a small quadratic program.
 
-f(x) = (1/2n) sum_i w_i (<A_i, x> - y_i)^2 = x'Gx/2 - b'x + c with G = A'WA/n, b = A'Wy/n, c = y'Wy/(2n). Once G, b and c
-are known, values, gradients and certificates cost d^2 and no pass.
+f(x) = (1/2n) sum_i w_i (<A_i, x> - y_i)^2 = x'Gx/2 - b'x + c with G = A'WA/n, b = A'Wy/n, c = y'Wy/(2n). Once G, b
+and c are known, values, gradients and certificates cost d^2 and no pass.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from epro import quadratic
+from epro import duality, quadratic
 from epro.certificate import Certifier
 from epro.constraints.linear import LinearMultipliers
 from epro.losses import Squared
+from epro.models import minimize_model
 from epro.oracles import Oracles
 from epro.passes import Tangent
 from epro.problem import Problem
@@ -23,6 +24,9 @@ from epro.protocols import Array
 from epro.solvers.base import Solver
 from epro.solvers.epro_newton import LARGEST
 from epro.state import State
+
+Equations = tuple[Array, Array, float]  # G, b and c
+DIGITS = 16 * np.finfo(np.float64).eps  # of f's largest term, lost at most in its sum
 
 
 @dataclass(frozen=True)
@@ -41,55 +45,64 @@ class Gram(Solver):
 
     def states(self, oracles: Oracles, state: State, T: int) -> Iterator[State]:
         problem = oracles.problem
-        g = problem.regularizer
-        G, b, c = normal_equations(problem)
+        equations = normal_equations(problem)
         x, warm, certifier = state.x.astype(np.float64), None, Certifier(problem, oracles.project)
         for _ in range(50):  # one is exact for linear inequalities; other sets refine
-            z, warm = quadratic.minimize_model(oracles, G, G @ x - b, x, warm)
+            G, b, c = equations
+            z, warm = minimize_model(oracles, G, G @ x - b, x, warm)
             if problem.loss.intercept:
                 z[-1] -= (G[-1] @ z - b[-1]) / G[-1, -1]
-            value = float(0.5 * z @ G @ z - b @ z) + c
-            gradient = G @ z - b
-            if warm is None:
-                tangent = Tangent(z, value, value, gradient, float(np.abs(G).max()) ** 0.5)
-                bound = certifier.from_tangent(tangent).lower_bound
-            else:
-                bound = _bound(problem, G, z, value, gradient, warm)
+            answer = problem.point(z)
+            z = answer.astype(np.float64)  # rounded where the data are in single precision
+            fun, bound = _certified(problem, certifier, equations, z, warm)
             moved, x = float(np.linalg.norm(z - x)), z
+            exact = DIGITS * c <= 1e-3 * oracles.target * max(1.0, abs(fun))
             state = state.after(
-                z.astype(problem.dtype), problem.n if state.epoch == 0 else 0, lower_bound=bound, fun=value + g.value(z),
-                violation=problem.violation(z.astype(problem.dtype)),
+                answer, problem.n if state.epoch == 0 else 0, lower_bound=bound, fun=fun, exact=exact,
+                violation=problem.violation(answer),
             )  # fmt: skip
             yield state
             if moved <= 1e-14 * max(1.0, float(np.linalg.norm(z))):
                 return
 
 
+def _certified(
+    problem: Problem, certifier: Certifier, equations: Equations, z: Array, warm: LinearMultipliers | None
+) -> tuple[float, float]:
+    """F(z) and a lower bound, less what cancellation between the terms of f may cost."""
+    G, b, c = equations
+    value, gradient = float(0.5 * z @ G @ z - b @ z) + c, G @ z - b
+    if warm is None:
+        tangent = Tangent(z, value, value, gradient, float(np.abs(G).max()) ** 0.5)
+        bound = certifier.from_tangent(tangent).lower_bound
+    else:
+        bound = _bound(problem, G, z, value, gradient, warm)
+    return value + problem.regularizer.value(z), bound - DIGITS * c
+
+
 def _bound(problem: Problem, G: Array, z: Array, value: float, gradient: Array, warm: LinearMultipliers) -> float:
     """The better of two: by the ridge alone, and by the whole quadratic, which needs no ridge."""
-    normal, support = quadratic.normal_vector(problem, warm)
-    ridge = quadratic.ridges(problem)
+    normal, support = duality.normal_vector(problem, warm)
+    ridge = duality.ridges(problem)
     tilt = 0.0 if problem.regularizer.tilt is None else problem.regularizer.tilt
     fun = value + float(0.5 * z @ (ridge * z) + np.sum(tilt * z))
     l1 = np.full(z.size, problem.regularizer.l1)
     l1[-1] *= not problem.loss.intercept
-    whole = quadratic.quadratic_bound(
-        G + np.diag(ridge), z, fun, gradient + ridge * z + tilt, normal, support, l1
-    )
-    return max(whole, quadratic.lagrangian_bound(problem, z, value, gradient, normal, support))
+    whole = duality.quadratic_bound(G + np.diag(ridge), z, fun, gradient + ridge * z + tilt, normal, support, l1)
+    return max(whole, duality.lagrangian_bound(problem, z, value, gradient, normal, support, fun))
 
 
-def normal_equations(problem: Problem) -> tuple[Array, Array, float]:
+def normal_equations(problem: Problem) -> Equations:
     """G, b and c, in one pass over blocks of rows, accumulated in double precision."""
     loss, d = problem.loss, problem.shape[0]
-    G, b, c = np.zeros((d, d)), np.zeros(d), 0.0
+    square, b, c = np.zeros((d, d)), np.zeros(d), 0.0
     step, matrix = max(1, quadratic.BLOCK_BYTES // (8 * d)), loss.atoms.matrix()
     for start in range(0, loss.n, step):
         rows, y = matrix[start : start + step], loss.y[start : start + step].astype(np.float64)
         weights = loss.weights[start : start + step].astype(np.float64)
-        G += quadratic.gram(rows, weights)
+        square += quadratic.gram(rows, weights)
         b += rows.T @ (weights * y)
         c += float(weights @ (y * y))
-    if not np.isfinite(G).all():
+    if not np.isfinite(square).all():
         raise ValueError("X has a NaN or infinite entry")
-    return G / loss.n, b / loss.n, c / (2 * loss.n)
+    return square / loss.n, b / loss.n, c / (2 * loss.n)
