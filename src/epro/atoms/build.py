@@ -11,6 +11,7 @@ from epro.atoms.dense import DenseRows
 from epro.atoms.sparse import CSRRows
 from epro.atoms.triplets import CSRTriplets, DenseTriplets
 
+MAPPED = 50_000_000  # entries: a larger map is not read here; the first objective tells whether its entries are finite
 Rows = DenseRows | CSRRows
 Atoms = DenseRows | CSRRows | DenseTriplets | CSRTriplets
 
@@ -19,11 +20,13 @@ def rows(X: Any) -> Rows:
     """Atoms of the rows of a matrix: dense (also a memory map), or anything sparse, kept sparse."""
     if sp.issparse(X):
         return _csr(X)
+    mapped = isinstance(X, np.memmap)
     X = np.asarray(X)
     if X.ndim != 2 or X.size == 0:
         raise ValueError(f"X must be a matrix with at least one row and one column, got shape {X.shape}")
     X = np.ascontiguousarray(X, dtype=_float(X.dtype))
-    _check_finite(X, "X")
+    if not mapped or X.size < MAPPED:
+        _check_finite(X, "X")
     return DenseRows(X)
 
 

@@ -1,17 +1,17 @@
-"""method="auto": chooses by measured costs, watches, and changes its mind once.
+"""method="auto": chooses by measured costs, watches, and changes its mind.
 
-What can solve the problem is decided by its parts. Which of it goes first is decided by costs measured on this problem and
-this machine: a full gradient, a projection, the flops of a matrix product.
+What can solve the problem is decided by its parts. Which of it goes first is decided by costs measured on this problem
+and this machine: a pass over the data, a projection, the flops of a matrix product.
 
-- Least squares with few columns: the Gram matrix, where forming it costs less than a few dozen gradients.
-- A loss that is smooth, and a projection that costs less than a few gradients: accelerated projected gradient, on trial. Two
-  of its certificates give the rate of convergence; where what remains at that rate takes longer than a whole run
-  of epro-newton would (`NEWTON_STEPS` steps of two passes, one matrix product and one quadratic program), the latter takes over.
+- Least squares with few columns: the Gram matrix, where forming it costs less than epro-newton would.
+- A smooth loss, and a projection that costs less than a few gradients: accelerated projected gradient, on trial.
+  Its certificates give the rate of convergence; where what remains at that rate takes longer than a whole run of
+  epro-newton would (`NEWTON_STEPS` steps: a pass, a sample's matrix product, a quadratic program), that takes over.
 - A vector with up to a few thousand columns: epro-newton.
 - Anything else (matrices, millions of columns): epro-vr, which alternates with accelerated steps by itself.
 
-Times decide which method runs, never what a method does: ``result.choice`` names it, and running that method by name
-gives the same bits again.
+A method that gives up before the gap is proven is followed by the next one. Times decide which method runs, never what
+a method does: ``result.choice`` names it, and running that method by name gives the same bits again.
 """
 
 from __future__ import annotations
@@ -19,15 +19,17 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from epro.certificate import Certifier
+from epro.costs import projection_cost
 from epro.losses import Squared
 from epro.oracles import Oracles
+from epro.passes import tangent
 from epro.problem import Problem
 from epro.protocols import Array
 from epro.solvers.apg import APG
@@ -38,13 +40,18 @@ from epro.solvers.gram import Gram
 from epro.state import State
 
 NEWTON_STEPS = 10
+LEAST_SQUARES_STEPS = 4  # of epro-newton, whose line searches and curvatures are then exact
 GRAM_COLUMNS = 2_000
 NEWTON_COLUMNS = 3_000
+PROBED = 4_000_000  # entries of the data that are enough to time a pass
+
+SOLVERS: tuple[type[Solver], ...] = (APG, EproNewton, EproVR, Gram)
+NAMES = tuple(solver.name for solver in SOLVERS)
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Seconds, measured: a full gradient, a projection, and one multiply-add of a matrix product."""
+    """Seconds: a full gradient, a projection, and one multiply-add of a matrix product."""
 
     gradient: float
     projection: float
@@ -53,8 +60,8 @@ class Costs:
     def newton(self, problem: Problem) -> float:
         """One step of epro-newton: its passes, its sample's product, its quadratic program."""
         n, d = problem.n, problem.shape[0]
-        sample = min(n, max(10 * d, 20 * n / d, 1000)) if problem.loss.smoothness else n
-        return 1.5 * self.gradient + self.flop * (sample * d**2 + 3 * d**3)
+        sample = EproNewton().first_sample(problem) if problem.loss.smoothness else n
+        return 1.2 * self.gradient + self.flop * (sample * d**2 + 3 * d**3)
 
     def gram(self, problem: Problem) -> float:
         """Forming X'X, and one quadratic program."""
@@ -64,83 +71,110 @@ class Costs:
 
 @dataclass(frozen=True)
 class Auto(Solver):
-    """Nothing to choose: epro-newton, epro-vr, accelerated projected gradient or the Gram shortcut, by measured costs."""
+    """Nothing to choose: epro-newton, epro-vr, apg or the Gram shortcut, by measured costs."""
 
     name: ClassVar[str] = "auto"
     passes: ClassVar[int] = 3000
     certifies: ClassVar[bool] = True
 
     def states(self, oracles: Oracles, state: State, T: int) -> Iterator[State]:
-        queue = [str(state.memory["method"])] if "method" in state.memory else self._queue(oracles, state)
-        while queue:
-            name = queue.pop(0)
-            states = _accelerated(oracles, state, T, queue) if name == "apg" else _SOLVERS[name]().states(oracles, state, T)
-            for state in states:
-                yield dataclasses.replace(state, memory=state.memory | {"method": name}, done="" if queue else state.done)
-            if queue:
-                state = dataclasses.replace(state, memory={}, done="")
-
-    def _queue(self, oracles: Oracles, state: State) -> list[str]:
-        """Names of methods: each goes on from where the one before gave up."""
-        problem = oracles.problem
         costs = measure(oracles, state.x)
-        vector = len(problem.shape) == 1
-        can_newton = vector and problem.shape[0] <= NEWTON_COLUMNS and _solvable(EproNewton(), problem)
-        seen = f"a gradient takes {_seconds(costs.gradient)}, a projection {_seconds(costs.projection)}"
-        if vector and problem.shape[0] <= GRAM_COLUMNS and _solvable(Gram(), problem) and costs.gram(problem) < 60 * costs.gradient:
-            oracles.choice = f"gram: least squares with {problem.shape[0]} columns, X'X once; {seen}"
-            return ["gram", "apg", "epro-vr"]
-        if can_newton:
-            whole = NEWTON_STEPS * costs.newton(problem)
-            if problem.loss.smoothness is None or costs.gradient + costs.projection > 0.1 * whole:
-                oracles.choice = f"epro-newton: about {_seconds(whole)} for {NEWTON_STEPS} steps; {seen}"
-                return ["epro-newton", "epro-vr"]
-            oracles.choice = f"apg, then epro-newton if {_seconds(whole)} of that is less than what remains; {seen}"
-            return ["apg", "epro-newton", "epro-vr"]
-        oracles.choice = f"epro-vr: x has shape {problem.shape}; {seen}"
-        return ["epro-vr"]
+        queue, why = plan(oracles.problem, costs)
+        if "auto" in state.memory:  # resumed: the methods that were left
+            queue = [NAMES[int(i)] for i in state.memory["auto"]]
+        tried: list[str] = []
+        last = state
+        while queue:
+            name, rest = queue[0], queue[1:]
+            tried.append(name)
+            oracles.choice = f"{', then '.join(tried)}: {why}"
+            left = np.array([NAMES.index(method) for method in queue])
+            if name == APG.name:
+                states = _accelerated(oracles, last, T, costs, EproNewton.name in rest)
+            else:
+                states = SOLVERS[NAMES.index(name)]().states(oracles, last, T)
+            for now in states:
+                last = dataclasses.replace(now, memory=now.memory | {"auto": left}, done="" if rest else now.done)
+                yield last
+            queue, last = rest, dataclasses.replace(last, memory={}, done="")
 
 
-_SOLVERS: dict[str, type[Solver]] = {solver.name: solver for solver in (APG, EproNewton, EproVR, Gram)}
+def plan(problem: Problem, costs: Costs) -> tuple[list[str], str]:
+    """Names of methods, each to go on from where the one before gave up, and why."""
+    seen = f"a gradient takes {_seconds(costs.gradient)}, a projection {_seconds(costs.projection)}"
+    vector, d = len(problem.shape) == 1, problem.shape[0]
+    rest = ["epro-vr"]
+    if vector and d <= NEWTON_COLUMNS and _solvable(EproNewton(), problem):
+        rest = ["epro-newton", *rest]
+    if vector and d <= GRAM_COLUMNS and _solvable(Gram(), problem):
+        gram, steps = costs.gram(problem), LEAST_SQUARES_STEPS * costs.newton(problem)
+        if gram <= steps:
+            return ["gram", *rest], f"least squares, X'X takes about {_seconds(gram)}; {seen}"
+        return rest, f"least squares, {_seconds(steps)} against {_seconds(gram)} for X'X; {seen}"
+    if rest[0] == "epro-vr":
+        return rest, f"x has shape {problem.shape}; {seen}"
+    whole = NEWTON_STEPS * costs.newton(problem)
+    if problem.loss.smoothness is None or costs.gradient + costs.projection > 0.1 * whole:
+        return rest, f"about {_seconds(whole)} for {NEWTON_STEPS} steps; {seen}"
+    return ["apg", *rest], f"epro-newton would take about {_seconds(whole)}; {seen}"
+
+
+class _Part(NamedTuple):
+    """Some rows of a loss, as passes see them."""
+
+    atoms: Any
+    y: Array
+    weights: Array
+    link: Any
+    n: int
 
 
 def measure(oracles: Oracles, x: Array) -> Costs:
-    """Runs each operation once or twice; the first call may compile and does not count."""
-    problem = oracles.problem
+    """Seconds of each operation; compilation does not count, and large data are timed on some of their rows."""
+    problem, loss = oracles.problem, oracles.problem.loss
+    size = max(1, min(loss.n, PROBED // max(1, math.prod(problem.shape))))
+    atoms = loss.atoms if size == loss.n else loss.atoms.take(np.arange(size))
+    part: Any = _Part(atoms, loss.y[:size], loss.weights[:size], loss.link, size)
     with oracles.clock.paused():
-        problem.gradient(x[...] * 0)  # compiles
-    started = time.perf_counter()
-    gradient = problem.gradient(x)
-    gradient_seconds = time.perf_counter() - started
-    step = x - gradient * x.dtype.type(max(float(np.linalg.norm(x)), 1.0) / max(float(np.linalg.norm(gradient)), 1e-300))
-    oracles.problem.constraint.project(step)
-    started = time.perf_counter()
-    oracles.project(step)
-    projection = time.perf_counter() - started
-    square = np.ones((256, 256))
-    square @ square
-    started = time.perf_counter()
-    square @ square
-    return Costs(gradient_seconds, projection, (time.perf_counter() - started) / 256**3)
+        tangent(part._replace(atoms=part.atoms.take(np.arange(1)), y=loss.y[:1], weights=loss.weights[:1], n=1), x)
+    gradient = _timed(lambda: tangent(part, x)) * loss.n / size
+    square = np.ones((128, 128))
+    square.dot(square)
+    flop = _timed(lambda: square.dot(square)) / 128**3
+    guess = flop * projection_cost(problem.constraint, problem.shape)
+    if guess > 0.2 * gradient and guess > 1e-3:
+        return Costs(gradient, guess, flop)  # dear: not tried out
+    step = x + np.ones_like(x) * x.dtype.type(max(float(np.linalg.norm(x)), 1.0))
+    problem.constraint.project(step)
+    return Costs(gradient, _timed(lambda: oracles.project(step)), flop)
 
 
-def _accelerated(oracles: Oracles, state: State, T: int, queue: list[str]) -> Iterator[State]:
-    """Accelerated projected steps with certificates in between, while they promise to end before the next method would."""
+def _timed(operation: Callable[[], Any]) -> float:
+    started = time.perf_counter()
+    operation()
+    return time.perf_counter() - started
+
+
+def _accelerated(oracles: Oracles, state: State, T: int, costs: Costs, newton: bool) -> Iterator[State]:
+    """Accelerated projected steps and certificates, while they promise to end before the next method would."""
     problem, clock = oracles.problem, oracles.clock
     certifier = Certifier(problem, oracles.project)
-    patience = NEWTON_STEPS * measure(oracles, state.x).newton(problem) if queue[:1] == ["epro-newton"] else math.inf
+    patience = NEWTON_STEPS * costs.newton(problem) if newton else math.inf
     marks: list[tuple[float, float]] = []
-    due, count, started = 6, 0, clock.seconds
-    for state in APG().states(oracles, state, T):
+    due, count, extra, started = 6, 0, 0, clock.seconds
+    for accelerated in APG().states(oracles, state, T):
         count += 1
+        now = dataclasses.replace(accelerated, steps=accelerated.steps + extra)
         if count < due:
-            yield state
+            yield now
             continue
-        due = count + max(4, count // 4)
-        certificate = certifier.at(state.x)
-        yield dataclasses.replace(state, steps=state.steps + problem.n, lower_bound=certificate.lower_bound)
+        due, extra = count + max(4, count // 4), extra + problem.n
+        certificate = certifier.at(now.x)
+        proven = {"lower_bound": certificate.lower_bound, "fun": certificate.fun, "exact": True}
+        yield dataclasses.replace(now, steps=now.steps + problem.n, **proven)
         marks.append((clock.seconds, max(certificate.gap, 1e-300)))
-        if _remaining(marks, oracles.target * max(1.0, abs(certificate.fun))) > patience + 0.2 * (clock.seconds - started):
+        left = _remaining(marks, oracles.target * max(1.0, abs(certificate.fun)))
+        if left > patience + 0.2 * (clock.seconds - started):
             return
 
 
@@ -167,4 +201,4 @@ def _seconds(value: float) -> str:
     return f"{value:.2g} s" if value >= 1 else f"{1e3 * value:.2g} ms"
 
 
-__all__ = ["Auto", "Costs", "measure"]
+__all__ = ["Auto", "Costs", "measure", "plan"]
