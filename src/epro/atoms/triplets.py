@@ -169,6 +169,9 @@ class CSRTriplets(NamedTuple):
 
 def laplacian(points: int, triplets: Index, s: Array) -> sp.csr_array:
     """The Laplacian with weight s_i on each edge (anchor, similar) and -s_i on each edge (anchor, other)."""
+    used = np.flatnonzero(s)
+    if 2 * used.size < s.size:  # most hinges are flat
+        triplets, s = triplets[used], s[used]
     a = np.concatenate([triplets[:, 0], triplets[:, 0]])
     b = np.concatenate([triplets[:, 1], triplets[:, 2]])
     w = np.concatenate([s, -s])

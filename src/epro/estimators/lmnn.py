@@ -1,1 +1,347 @@
-class LMNN: ...
+"""Metric learning for nearest neighbours."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.extmath import randomized_svd
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from epro import metric_rounds as rounds
+from epro.estimators.progress import CallbackSupport, begin, end, reporting, with_callbacks
+from epro.protocols import Array
+
+DIRECTIONS = 100  # principal directions that a metric is learnt in, where it need not be one of all coordinates
+IMPOSTORS = 10  # of each point, in one round
+ROUNDS = 5
+
+
+class LMNN(CallbackSupport, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A metric in which the nearest points of each point share its class (large-margin nearest neighbours).
+
+    The metric is positive semidefinite exactly. Nothing depends on the units of X.
+
+    Parameters
+    ----------
+    n_neighbors : int, default 3
+        Neighbours of the same class that are pulled towards each point.
+    trade_off : float, default 0.5
+        Weight of pushing impostors out, against pulling neighbours in; from 0 to 1.
+    ridge : float, default 1e-3
+        ``(ridge / 2) ||M||^2`` on the metric of the scaled data.
+    l1_off : float, default 0.0
+        l1 norm of what is off the diagonal, for sparse metrics.
+    floor : float, default 0.0
+        The smallest eigenvalue allowed, of the scaled data's metric.
+    n_components : int, optional
+        At most so many rows of `components_`: those of the largest eigenvalues.
+    init : "identity" or array, default "identity"
+        Where to start: the Euclidean metric, or a metric as a matrix of shape (n_features, n_features).
+    solver : "auto" or Solver, default "auto"
+        Accelerated projected steps on the smoothed hinge, or a solver of `epro.solvers` on the hinge itself.
+    max_iter : int, default 50
+        Accelerated steps, over 5 rounds; each round looks for impostors anew.
+    tol : float, default 1e-3
+        Ends when a round improves the objective by less than this share, with few new impostors.
+    random_state : int, RandomState or None, default 0
+    verbose : bool, default False
+        Show a line of progress on a terminal.
+    n_jobs : int, optional
+        Ignored, for compatibility: matrix products use the threads of BLAS.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_rows, n_features)
+        `transform` multiplies by it.
+    n_iter_ : int
+        Rounds.
+    n_triplets_ : int
+        Triplets in the last round.
+    n_projections_ : int
+    result_ : Result
+        What `epro.minimize` returned in the last round, in the coordinates in which the metric was learnt.
+    n_features_in_ : int
+    feature_names_in_ : array
+        Where X was a data frame.
+
+    Notes
+    -----
+    With more than 100 columns the metric is learnt in the first 100 principal directions (unless ``l1_off`` or
+    ``floor`` is positive): memory is that of the data and a matrix of 100 columns, and sparse data stay sparse.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from epro import LMNN
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LMNN().fit(X, y)
+    >>> model.transform(X).shape[0]
+    150
+    >>> bool((model.pair_distance([[X[0], X[1]]]) < model.pair_distance([[X[0], X[100]]])).all())
+    True
+    """
+
+    def __init__(
+        self, n_neighbors: int = 3, *, trade_off: float = 0.5, ridge: float = 1e-3, l1_off: float = 0.0,
+        floor: float = 0.0, n_components: int | None = None, init: Any = "identity", solver: Any = "auto",
+        max_iter: int = 50, tol: float = 1e-3, random_state: Any = 0, verbose: bool = False, n_jobs: Any = None,
+    ) -> None:  # fmt: skip
+        self.n_neighbors = n_neighbors
+        self.trade_off = trade_off
+        self.ridge = ridge
+        self.l1_off = l1_off
+        self.floor = floor
+        self.n_components = n_components
+        self.init = init
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any) -> LMNN:
+        """Learns the metric from labels.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+            Classes.
+
+        Returns
+        -------
+        LMNN
+            The estimator itself.
+        """
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+        self._check_parameters()
+        check_classification_targets(y)
+        y = np.unique(y, return_inverse=True)[1]
+        begin(self)
+        points, basis = self._coordinates(X)
+        if y.max() == 0:
+            self._finish(np.eye(points.shape[1], dtype=X.dtype), basis, 1.0)
+            self.n_iter_, self.n_triplets_, self.n_projections_, self.result_ = 1, 0, 0, None
+        else:
+            self._learn(points, basis, y)
+        end(self)
+        return self
+
+    @with_callbacks
+    def fit_triplets(self, X: Any, triplets: Any) -> LMNN:
+        """Learns the metric from triplets (point, similar point, other point) of rows of X.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        triplets : integer array of shape (n_triplets, 3)
+
+        Returns
+        -------
+        LMNN
+            The estimator itself.
+        """
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+        self._check_parameters()
+        begin(self)
+        points, basis = self._coordinates(X)
+        triplets = np.asarray(triplets)
+        if triplets.ndim != 2 or triplets.shape[1] != 3 or not np.issubdtype(triplets.dtype, np.integer):
+            raise ValueError(f"triplets must be integers of shape (N, 3), rows of X, got shape {triplets.shape}")
+        pairs = np.unique(triplets[:, :2], axis=0)
+        scale = rounds.mean_square(points, pairs) or 1.0
+        points = points / points.dtype.type(np.sqrt(scale))
+        M = self._start(points, basis, scale)
+        result = self._round(points, triplets, rounds.spread(points, pairs), len(pairs), M, self.max_iter, None)
+        self.n_iter_, self.n_triplets_, self.n_projections_ = 1, len(triplets), result.n_projections
+        self.result_ = result
+        self._finish(result.x, basis, scale)
+        end(self)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """X in coordinates where the metric is the Euclidean one.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_rows)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        return X @ self.components_.T
+
+    def get_mahalanobis_matrix(self) -> Array:
+        """The metric, ``components_.T @ components_``.
+
+        Returns
+        -------
+        array of shape (n_features, n_features)
+        """
+        check_is_fitted(self)
+        return self.components_.T @ self.components_
+
+    def pair_distance(self, pairs: Any) -> Array:
+        """The distances of pairs of points.
+
+        Parameters
+        ----------
+        pairs : array of shape (n_pairs, 2, n_features)
+
+        Returns
+        -------
+        array of shape (n_pairs,)
+        """
+        check_is_fitted(self)
+        pairs = np.asarray(pairs)
+        if pairs.ndim != 3 or pairs.shape[1:] != (2, self.n_features_in_):
+            raise ValueError(f"pairs must have shape (n_pairs, 2, {self.n_features_in_}), got {pairs.shape}")
+        return np.linalg.norm((pairs[:, 0] - pairs[:, 1]) @ self.components_.T, axis=1)
+
+    def pair_score(self, pairs: Any) -> Array:
+        """Minus the distances of pairs of points: larger is more similar.
+
+        Parameters
+        ----------
+        pairs : array of shape (n_pairs, 2, n_features)
+
+        Returns
+        -------
+        array of shape (n_pairs,)
+        """
+        return -self.pair_distance(pairs)
+
+    def score_pairs(self, pairs: Any) -> Array:
+        """The distances of pairs of points, under metric-learn's older name.
+
+        Parameters
+        ----------
+        pairs : array of shape (n_pairs, 2, n_features)
+
+        Returns
+        -------
+        array of shape (n_pairs,)
+        """
+        return self.pair_distance(pairs)
+
+    def get_metric(self) -> Any:
+        """The metric as a function of two points, as scikit-learn's neighbours accept it.
+
+        Returns
+        -------
+        callable
+            ``metric(u, v, squared=False)``
+        """
+        check_is_fitted(self)
+        components = self.components_.copy()
+
+        def metric(u: Any, v: Any, squared: bool = False) -> float:
+            d = components @ (np.asarray(u) - np.asarray(v))
+            return float(d @ d) if squared else float(np.sqrt(d @ d))
+
+        return metric
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.components_.shape[0]
+
+    # -- fitting
+
+    def _check_parameters(self) -> None:
+        for name in ("n_neighbors", "max_iter", "n_components"):
+            value = getattr(self, name)
+            if value is not None and (int(value) != value or value < 1):
+                raise ValueError(f"{name} must be a whole number of at least one, got {value!r}")
+        if not 0.0 <= self.trade_off <= 1.0:
+            raise ValueError(f"trade_off must lie between 0 and 1, got {self.trade_off!r}")
+        for name in ("ridge", "l1_off", "floor", "tol"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} must be at least zero, got {getattr(self, name)!r}")
+
+    def _coordinates(self, X: Any) -> tuple[Any, Array | None]:
+        """The points in the coordinates that the metric is learnt in, and their basis."""
+        if X.shape[1] <= DIRECTIONS or self.l1_off > 0 or self.floor > 0:
+            dense_enough = not sparse.issparse(X) or self.l1_off > 0 or self.floor > 0
+            return (X if dense_enough else X.toarray()), None
+        rank = min(DIRECTIONS, *X.shape)
+        random = check_random_state(self.random_state)
+        basis = randomized_svd(X, rank, n_iter=3, random_state=random)[2].T.astype(X.dtype)
+        return np.ascontiguousarray(X @ basis), basis
+
+    def _start(self, points: Any, basis: Array | None, scale: float) -> Array:
+        d = points.shape[1]
+        if isinstance(self.init, str):
+            if self.init != "identity":
+                raise ValueError(f"init must be 'identity' or a matrix, got {self.init!r}")
+            return np.eye(d, dtype=points.dtype) * points.dtype.type(max(1.0, self.floor))
+        M = np.asarray(self.init, dtype=np.float64)
+        if M.shape != (self.n_features_in_, self.n_features_in_):
+            raise ValueError(f"init must have shape {(self.n_features_in_,) * 2}, got {M.shape}")
+        from epro.constraints import PSD
+
+        M = scale * (M if basis is None else basis.T @ M @ basis)
+        return np.ascontiguousarray(PSD(self.floor).project(M), dtype=points.dtype)
+
+    def _learn(self, points: Any, basis: Array | None, y: Array) -> None:
+        pairs = rounds.pairs_within_classes(self._dense(points), y, self.n_neighbors)
+        scale = rounds.mean_square(points, pairs) or 1.0
+        points = points / points.dtype.type(np.sqrt(scale))
+        pull, M = rounds.spread(points, pairs), self._start(points, basis, scale)
+        triplets, smoothness, self.n_projections_, self.result_, before = None, None, 0, None, np.inf
+        steps = max(1, self.max_iter // ROUNDS)
+        for self.n_iter_ in range(1, ROUNDS + 1):
+            new = rounds.impostors(points @ rounds.factor(M), y, pairs, IMPOSTORS)
+            known = 0 if triplets is None else len(triplets)
+            triplets = rounds.merged(triplets, new, len(y))
+            if not len(triplets):
+                break
+            settled = before - (self.result_.fun if self.result_ is not None else np.inf)
+            if known and len(triplets) <= 1.01 * known and settled <= self.tol * abs(before):
+                break
+            before = np.inf if self.result_ is None else self.result_.fun
+            self.result_ = self._round(points, triplets, pull, len(pairs), M, steps, smoothness)
+            M, smoothness = self.result_.x, 1.0 / float(self.result_.history["step_size"][-1])
+            self.n_projections_ += self.result_.n_projections
+        self.n_triplets_ = len(triplets) if triplets is not None else 0
+        self._finish(M, basis, scale)
+
+    def _dense(self, points: Any) -> Any:
+        """Distances within classes need rows; sparse points keep their products sparse."""
+        return points.toarray() if sparse.issparse(points) else points
+
+    def _round(self, points: Any, triplets: Any, pull: Array, pairs: int, M: Array, steps: int, L: Any) -> Any:
+        metric = rounds.Metric(self.trade_off, self.ridge, self.l1_off, self.floor)
+        with reporting(self, "round") as callbacks:
+            result = rounds.step_rounds(
+                points, triplets, pull, pairs, metric, M, steps, L if L is None or np.isfinite(L) else None,
+                None if self.solver == "auto" else self.solver, tol=0.0, random_state=self.random_state,
+                verbose=bool(self.verbose), callbacks=callbacks,
+            )  # fmt: skip
+        if result.status.name == "DIVERGED":
+            warnings.warn(f"LMNN: {result.message}", ConvergenceWarning, stacklevel=4)
+        return result
+
+    def _finish(self, M: Array, basis: Array | None, scale: float) -> None:
+        F = rounds.factor(M, self.n_components) / M.dtype.type(np.sqrt(scale))
+        if not F.shape[1]:
+            F = np.zeros((len(M), 1), M.dtype)
+        self.components_ = np.ascontiguousarray((F if basis is None else basis @ F).T)

@@ -1,0 +1,138 @@
+"""Large-margin nearest neighbours: pairs, impostors, and rounds of a convex problem over metrics.
+
+With M a metric, (i, j) the pairs of a point and its nearest points of the same class, and (i, j, l) the triplets in which
+a point l of another class is nearer to i than j is, plus a margin (Weinberger and Saul, 2009):
+
+    min over M >= floor of  (1 - c) mean over pairs of |x_i - x_j|_M^2
+                            + c / #pairs * sum over triplets of [margin + |x_i - x_j|_M^2 - |x_i - x_l|_M^2]_+  + g(M).
+
+Points are scaled so that the mean squared distance of the pairs is one; the margin is one as well, so nothing here
+depends on units. The hinge is smoothed by `WIDTH` margins and each round takes accelerated projected steps; then
+the impostors of the new metric join the triplets, which are kept, so that rounds do not undo each other.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from epro._minimize import minimize
+from epro.constraints import PSD
+from epro.losses import TripletHinge
+from epro.losses.smoothed import Smoothed
+from epro.problem import Problem
+from epro.protocols import Array, Index
+from epro.regularizers import Linear, OffDiagonalL1, Ridge
+from epro.solvers import APG
+
+WIDTH = 0.5
+BLOCK = 8_000_000  # distances held at a time
+
+
+class Metric(NamedTuple):
+    """What is asked of M."""
+
+    trade_off: float
+    ridge: float
+    l1_off: float
+    floor: float
+
+
+def pairs_within_classes(Z: Array, y: Array, k: int) -> Index:
+    """(i, j): each point with its k nearest others of its class, or as many as there are."""
+    found = []
+    for name in np.unique(y):
+        rows = np.flatnonzero(y == name)
+        count = min(k, len(rows) - 1)
+        if count < 1:
+            continue
+        D = squared_distances(Z[rows], Z[rows])
+        np.fill_diagonal(D, np.inf)
+        near = np.argpartition(D, count - 1, axis=1)[:, :count]
+        found.append(np.stack([np.repeat(rows, count), rows[near].ravel()], axis=1))
+    if not found:
+        raise ValueError("y has no two equal labels, so no point has a neighbour of its own class")
+    return np.concatenate(found).astype(np.int64)
+
+
+def impostors(Z: Array, y: Array, pairs: Index, cap: int) -> Index:
+    """Triplets (i, j, l): l of another class, nearer to i than j is plus one; at most the ``cap`` nearest l of each i."""
+    order = np.argsort(pairs[:, 0], kind="stable")
+    pairs = pairs[order]
+    d = Z[pairs[:, 0]] - Z[pairs[:, 1]]
+    reach = np.einsum("ij,ij->i", d, d) + 1.0
+    farthest = np.full(len(Z), -np.inf)
+    np.maximum.at(farthest, pairs[:, 0], reach)
+    starts = np.searchsorted(pairs[:, 0], np.arange(len(Z) + 1))
+    norms, found = np.einsum("ij,ij->i", Z, Z), []
+    size = max(1, BLOCK // len(Z))
+    for first in range(0, len(Z), size):
+        rows = np.arange(first, min(first + size, len(Z)))
+        D = squared_distances(Z[rows], Z, norms)
+        D[y[rows][:, None] == y] = np.inf
+        at, l = np.nonzero(farthest[rows][:, None] > D)
+        i, distance = rows[at], D[at, l]
+        near = np.lexsort((distance, i))
+        i, l, distance = i[near], l[near], distance[near]
+        rank = np.arange(len(i)) - np.searchsorted(i, i)
+        i, l, distance = (v[rank < cap] for v in (i, l, distance))
+        count = starts[i + 1] - starts[i]
+        each = np.repeat(np.arange(len(i)), count)
+        pair = starts[i][each] + np.arange(len(each)) - np.repeat(np.cumsum(count) - count, count)
+        close = distance[each] < reach[pair]
+        found.append(np.stack([i[each], pairs[pair, 1], l[each]], axis=1)[close])
+    return np.concatenate(found).astype(np.int64)
+
+
+def squared_distances(A: Array, B: Array, norms: Array | None = None) -> Array:
+    """|a - b|^2 for all rows."""
+    D = A @ B.T
+    D *= -2
+    D += np.einsum("ij,ij->i", B, B) if norms is None else norms
+    D += np.einsum("ij,ij->i", A, A)[:, None]
+    return np.maximum(D, 0, out=D)
+
+
+def mean_square(X: Any, pairs: Index) -> float:
+    """The mean squared distance of the pairs."""
+    d = X[pairs[:, 0]] - X[pairs[:, 1]]
+    total = d.multiply(d).sum() if hasattr(d, "multiply") else np.einsum("ij,ij->", d, d)
+    return float(total) / len(pairs)
+
+
+def spread(X: Any, pairs: Index) -> Array:
+    """The mean of (x_i - x_j)(x_i - x_j)' over the pairs."""
+    d = X[pairs[:, 0]] - X[pairs[:, 1]]
+    total = d.T @ d
+    return (total.toarray() if hasattr(total, "toarray") else total) / len(pairs)
+
+
+def merged(old: Index | None, new: Index, n: int) -> Index:
+    """Triplets of both, each once."""
+    key = (new[:, 0] * n + new[:, 1]) * n + new[:, 2]
+    if old is not None:
+        key = np.union1d(key, (old[:, 0] * n + old[:, 1]) * n + old[:, 2])
+    return np.stack([key // n // n, key // n % n, key % n], axis=1)
+
+
+def factor(M: Array, rank: int | None = None) -> Array:
+    """F with M = F F', columns from the largest eigenvalue down, those of zero left out; at most ``rank`` of them."""
+    w, u = np.linalg.eigh(0.5 * (M + M.T).astype(np.float64))
+    kept = np.flatnonzero(w > 1e-12 * max(w[-1], 1e-300))[::-1][:rank]
+    return (u[:, kept] * np.sqrt(w[kept])).astype(M.dtype)
+
+
+def step_rounds(
+    X: Any, triplets: Index, pull: Array, pairs: int, metric: Metric, M: Array, steps: int, smoothness: float | None,
+    solver: Any = None, **options: Any,
+) -> Any:  # fmt: skip
+    """One round: accelerated projected steps (or ``solver``) on the problem of these triplets, from M."""
+    share = metric.trade_off * len(triplets) / pairs
+    loss: Any = TripletHinge(X, triplets, sample_weight=np.full(len(triplets), share))
+    g: Any = Ridge(metric.ridge) + Linear(((1.0 - metric.trade_off) * pull).astype(loss.dtype))
+    g = g + OffDiagonalL1(metric.l1_off) if metric.l1_off > 0 else g
+    if solver is None:
+        solver, loss = APG(smoothness=smoothness), Smoothed(loss, WIDTH)
+    problem = Problem(loss, g, PSD(metric.floor))
+    return minimize(problem, solver, x0=M, max_steps=max(2 * steps * loss.n, 1), **options)
