@@ -90,7 +90,7 @@ class Certifier:
     >>> from epro.certificate import Certifier
     >>> best = Certifier(problem).at(np.array([0.0, 1.0]))
     >>> best.fun, round(best.gap, 12)
-    (1.75, 0.0)
+    (1.5, 0.0)
     """
 
     def __init__(self, problem: Problem, project: Project | None = None) -> None:
@@ -100,8 +100,8 @@ class Certifier:
         self._project = (lambda v: whole(np.append(v, 0.0))[:-1]) if problem.loss.intercept else whole
         self._shape = (problem.shape[0] - 1,) if problem.loss.intercept else problem.shape
         self.mu: float | None = None  # of the best smoothing so far, for a nonsmooth loss
-        self.given_up = 1e-2 * max(1e-3, abs(problem.value(np.zeros(problem.shape))))
-        self._u: Array | None = None
+        self.given_up = np.nan  # to a bounded set without a ridge
+        self.u: Array | None = None  # of the last thresholded projection
 
     def at(self, x: Array) -> Certificate:
         """The certificate at x, which must be feasible."""
@@ -122,7 +122,7 @@ class Certifier:
         return self._certified(t, t.fun + float(self.g.value(t.x)))
 
     def _beside_intercept(self, t: passes.Tangent) -> Certificate:
-        """From an affine function that does not depend on the intercept, up to rounding: that of slopes with sum zero."""
+        """From an affine function that ignores the intercept, up to rounding: that of slopes with sum zero."""
         fun, b, flat = t.fun + float(self.g.value(t.x[:-1])), t.x[-1], t
         if abs(t.slope[-1]) > ROUNDING * t.magnitude:
             flat = self._flat(t.x)
@@ -158,7 +158,7 @@ class Certifier:
         reach = float(np.linalg.norm(model.p - t.x))
         scale = t.magnitude * row_scale(self.problem.loss) + float(np.linalg.norm(t.slope))
         allowed = ROUNDING * (abs(t.height) + abs(float(g.value(model.p))) + scale * reach)
-        return Certificate(fun, bound - allowed, why, t, model.p, model.normal)
+        return Certificate(fun, float(bound - allowed), why, t, model.p, model.normal)
 
     # -- step 2
 
@@ -193,10 +193,14 @@ class Certifier:
     def _bounded(self, c: Array, tau: Any, x: Array, diameter: float, gap: float) -> tuple[float, Model]:
         """The third bound without a ridge; what it gives up, ``self.given_up``, falls as the gap does."""
         best: tuple[float, Model] | None = None
+        if np.isnan(self.given_up):
+            self.given_up = 1e-2 * max(abs(gap), 1e-3)
         for _ in range(6):
             model = self._solve(c, 2.0 * self.given_up / max(diameter, 1e-300) ** 2, x, tau, x, gap)
             value = model.value - self.given_up
-            best = (value, model) if best is None or value > best[0] else best
+            if best is not None and value <= best[0]:
+                break
+            best = value, model
             left = gap - best[0]
             if left > 10.0 * self.given_up or self.given_up <= 1e-12 * max(abs(gap), 1e-3):
                 break
@@ -218,7 +222,7 @@ class Certifier:
 
         A tenth of the gap that is left is as exact as the thresholded projection needs to be.
         """
-        target, u, allowed = centre - c / a, self._u, 0.05 * max(gap, 1e-15) / a
+        target, u, allowed = centre - c / a, self.u, 0.05 * max(gap, 1e-15) / a
         for _ in range(6):
             found = composite.thresholded_projection(self._project, target, np.asarray(tau) / a, u, allowed, ROUNDS)
             move, u = found.p - centre, found.u
@@ -227,16 +231,18 @@ class Certifier:
             if not np.any(tau) or a * found.gap <= 0.1 * max(gap - value, 0.0) or found.gap > allowed:
                 break  # exact enough, or as exact as `ROUNDS` projections make it
             allowed = 0.05 * max(gap - value, 1e-15) / a
-        self._u = u if np.any(tau) else None
+        self.u = u if np.any(tau) else None
         error = self._error(target - found.u, found.p)
         return Model(value - a * error, found.p, a * (target - found.u - found.p))
 
     def _error(self, z: Array, p: Array) -> float:
         """By how much ||p - z||^2 / 2 may exceed the least one over the set."""
-        error = float(self.constraint.projection_error(z, p))
+        error, distance = float(self.constraint.projection_error(z, p)), float(np.linalg.norm(p - z))
         if isinstance(self.constraint, (Polyhedron, Intersection)):
-            return error**2
-        return float(np.linalg.norm(p - z)) * error
+            # the measure is about the set moved by rounding, which is as large as a far z makes it
+            unit = 4.0 * float(np.finfo(np.float64).eps)
+            return error**2 + distance * unit * (float(np.linalg.norm(z)) + float(np.linalg.norm(p)))
+        return distance * error
 
     def _vertex(self, c: Array, tau: Any) -> Array | None:
         """The linear minimum, where it has a closed form: a linear program's is only as good as its tolerances."""

@@ -8,6 +8,7 @@ a clock, so that the same seed gives the same bits. The factors were fitted to m
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,8 @@ def projection_cost(c: Constraint, shape: tuple[int, ...]) -> float:
     if isinstance(c, (PSD, Spectraplex, NuclearNormBall)):
         return EIGENVALUES * float(max(shape)) ** 3
     if isinstance(c, Intersection):
-        return 20.0 * sum(projection_cost(member, shape) for member in c.members)
+        whole: Any = c
+        return 20.0 * sum(projection_cost(member, shape) for member in whole.members)
     linear = None if _closed(c, shape) else c.linear_inequalities(d)
     if linear is None:
         return 10.0 * d + CALL

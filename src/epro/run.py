@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from epro.callbacks import Callback
-from epro.certificate import lower_bound
+from epro.certificate import Certifier
 from epro.oracles import Diverged, Oracles
 from epro.problem import Problem
 from epro.protocols import Array
@@ -45,6 +45,7 @@ class Run:
         self.callbacks, self.state, self.x0 = callbacks, state, state.x
         self.history = History()
         self.bound, self.certificate_projections = -np.inf, 0
+        self.certifier = Certifier(self.problem, self._certificate_project)
         self.evaluated = self.certified = -self.problem.n  # steps at which the last full pass was spent
 
     def __call__(self) -> Result:
@@ -103,7 +104,7 @@ class Run:
                         raise Diverged(f"a step size of {np.max(state.step_size):.3g} made the objective {fun}")
                 self.bound = max(self.bound, state.lower_bound)
                 if self._wants_certificate(state):
-                    self.bound = max(self.bound, lower_bound(self.problem, state.x, self._certificate_project))
+                    self.bound = max(self.bound, self.certifier.at(state.x).lower_bound)
         self.history.append({
             "epoch": state.epoch, "steps": state.steps, "projections": self.oracles.n_projections, "seconds": seconds,
             "fun": fun, "gap": gap_of(fun, self.bound), "violation": state.violation, "lam": state.lam,
@@ -145,9 +146,10 @@ class Run:
     def _result(self, status: Status, detail: str) -> Result:
         seconds, problem, T = self.oracles.clock.seconds, self.problem, self.budget.max_steps
         self._make_feasible()
-        state, fun = self.state, problem.value(self.state.x)
+        state = self.state
+        fun = state.fun if state.exact and np.isfinite(state.fun) else problem.value(state.x)
         if status not in (Status.CONVERGED, Status.INTERRUPTED) and np.isfinite(fun):
-            self.bound = max(self.bound, lower_bound(problem, state.x, self._certificate_project))
+            self.bound = max(self.bound, self.certifier.at(state.x).lower_bound)
         if not np.isfinite(fun):
             status, detail = Status.DIVERGED, f"The objective is {fun}."
         if self._proven(fun) and status in (Status.MAX_STEPS, Status.STALLED):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.certificate.problems import random_problem, reference
 
 import epro
 from epro import constraints, losses, passes, regularizers
 from epro.certificate import Certifier
 from epro.constraints.bounds import bounding_radius
-from tests.certificate.problems import random_problem, reference
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_single_precision_data_are_certified_in_double_precision(rng):
     X = rng.standard_normal((500, 10)).astype(np.float32)
     y = (X @ np.ones(10) + rng.standard_normal(500)).astype(np.float32)
     narrow = epro.Problem(losses.Squared(X, y), regularizers.Ridge(0.1), constraints.L1Ball(3.0))
-    wide = epro.Problem(losses.Squared(X.astype(float), y.astype(float)), regularizers.Ridge(0.1), constraints.L1Ball(3.0))
+    wide = epro.Problem(losses.Squared(X.astype(float), y.astype(float)), narrow.regularizer, constraints.L1Ball(3.0))
     x = epro.minimize(narrow, "apg", tol=0.0, max_steps=500 * 100).x
     ours, exact = Certifier(narrow).at(x), Certifier(wide).at(x.astype(float))
     assert ours.fun == pytest.approx(exact.fun, rel=1e-13)
@@ -113,6 +113,7 @@ def test_smoothed_slopes_close_the_gap_of_a_kinked_loss(rng):
 
 
 def test_bounds_propagate_through_rows():
-    chain = constraints.Polyhedron([[1.0, -1.0, 0.0], [0.0, 1.0, -1.0], [0.0, 0.0, 1.0], [-1.0, 0.0, 0.0]], [0.0, 0.0, 2.0, 1.0])
+    rows = [[1.0, -1.0, 0.0], [0.0, 1.0, -1.0], [0.0, 0.0, 1.0], [-1.0, 0.0, 0.0]]
+    chain = constraints.Polyhedron(rows, [0.0, 0.0, 2.0, 1.0])
     assert bounding_radius(chain, (3,)) == pytest.approx(np.sqrt(3 * 4.0), rel=1e-6)
     assert bounding_radius(constraints.Monotone(), (3,)) == np.inf

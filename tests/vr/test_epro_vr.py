@@ -10,7 +10,7 @@ from epro import constraints, losses, regularizers
 from epro.losses.hinge import HingeLink
 from epro.losses.smoothed import Smoothed, SmoothedLink
 from epro.solvers import EproVR
-from epro.solvers.white import white_steps, whitening
+from epro.vr.white import white_steps, whitening
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
 """Any loss, smoothed: its Moreau envelope, whose slopes are slopes of the loss itself.
 
 envelope(p) = min over q of loss(q) + (q - p)^2 / (2 mu). Its slope at p is the s in d loss(p - mu s), the link's
-``implicit`` slope; it is at most mu s_p^2 / 2 below the loss, with s_p the loss's own slope at p, and has curvature at most 1/mu. A proximal step of the envelope
-is one of the loss with mu more: s in d loss(p - step s - mu s).
+``implicit`` slope; it is at most mu s_p^2 / 2 below the loss, with s_p the loss's own slope at p, and has curvature at
+most 1/mu. A proximal step of the envelope is one of the loss with mu more: s in d loss(p - step s - mu s).
 """
 
 from __future__ import annotations

@@ -149,8 +149,9 @@ def held(oracles: Oracles, x: Array, lam: float, steps: int) -> float:
     """lam, held between m and 2m, where m bounds the optimal multipliers as far as the gradient at x tells.
 
     The multipliers nu of cuts v at the optimum satisfy sum nu <= ||grad F|| / rho (Lemma 0), and that is all the weight
-    an exact penalty needs. Below it the epochs end outside of the set; far above it, steps that are large for their noise
-    are projected on one cut after the other, which moves their average inwards. As many rows as the epoch has steps tell.
+    an exact penalty needs. Below it the epochs end outside of the set; far above it, steps that are large for their
+    noise are projected on one cut after the other, which moves their average inwards. As many rows as the epoch has
+    steps tell.
     """
     problem = oracles.problem
     rows = oracles.draw(min(problem.n, max(64, steps)))

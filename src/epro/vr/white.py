@@ -3,7 +3,7 @@ r"""Accelerated projected steps on semidefinite matrices, in coordinates in whic
 X >= floor I is S >= 0 in X = floor I + W S W, for any symmetric positive definite W: a congruence maps the cone onto
 itself, so the projection in the new coordinates is again one of eigenvalues, and the steps are those of a projection in
 the metric of W^-1 (x) W^-1. Rows d1 d1' - d2 d2' become (W d1)(W d1)' - (W d2)(W d2)'. With C the second moment of the
-differences, eigenvalues c_i, and a loss of curvature about 1 (margins are 1), the objective's curvature along the pair of
+differences, eigenvalues c_i, and a loss of curvature about 1 (margins are 1), the objective's curvature along a pair of
 eigenvectors (i, j) is about c_i c_j + a, and W^2 = (C + sqrt(a) I)^-1 divides it by (c_i + sqrt(a)) (c_j + sqrt(a)).
 
 Predictions are linear in X, so those at the extrapolated point come from those of the last two points: a step costs one
@@ -32,18 +32,18 @@ def applies(problem: Problem) -> bool:
 
 def whitening(problem: Problem) -> tuple[Array, Array]:
     """W and its inverse."""
-    atoms = problem.loss.atoms
-    points = atoms.X if hasattr(atoms, "X") else atoms.matrix()
+    atoms, ones = problem.loss.atoms, np.ones(problem.n, problem.dtype)
     a, s, o = atoms.triplets.T
-    near, far = points[a] - points[s], points[a] - points[o]
-    moment: Any = near.T @ near + far.T @ far
-    moment = moment.toarray() if hasattr(moment, "toarray") else moment
+    # (a, s, a) is the atom d1 d1' alone
+    moment: Any = sum(atoms._replace(triplets=np.column_stack([a, b, a])).adjoint(ones) for b in (s, o))
     values, vectors = np.linalg.eigh(moment.astype(np.float64) / problem.n)
     values = np.maximum(values, 0.0) + max(np.sqrt(problem.regularizer.ridge), 1e-6 * float(values[-1]))
     return (vectors * values**-0.5) @ vectors.T, (vectors * values**0.5) @ vectors.T
 
 
-def white_steps(problem: Problem, project: Callable[[Array], Array], x: Array, W: Array, inverse: Array) -> Iterator[Array]:
+def white_steps(
+    problem: Problem, project: Callable[[Array], Array], x: Array, W: Array, inverse: Array
+) -> Iterator[Array]:
     """Feasible points of FISTA with backtracking and restarts in the coordinates S; starts at x, a feasible point."""
     loss, g, floor = problem.loss, problem.regularizer, problem.constraint.floor
     eye, W, inverse = floor * np.eye(len(x)), W.astype(x.dtype), inverse.astype(x.dtype)

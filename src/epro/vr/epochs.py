@@ -16,10 +16,10 @@ from epro.kernels.vr import vr_steps
 from epro.losses.smoothed import smoothed
 from epro.oracles import Oracles
 from epro.protocols import Array
-from epro.solvers import white
 from epro.solvers.apg import APG
-from epro.solvers.vr_domain import inner_domain
 from epro.state import State
+from epro.vr import white
+from epro.vr.domain import inner_domain
 
 if TYPE_CHECKING:
     from epro.solvers.epro_vr import EproVR
@@ -29,7 +29,8 @@ SMALLEST = 0.01  # step size, of the first one
 CHEAP_PROJECTION = 0.05  # of a gradient: below it accelerated projected steps are tried at once
 SAMPLING = 0.2  # of all rows one by one: below it a gradient is too cheap to sample rows
 BLOCK = 10  # accelerated steps between two certificates
-KEPT = ("eta", "length", "mu", "failures", "mode", "rate_vr", "rate_apg", "theta", "idle", "normal", "lower", "u", "given_up")
+ANCHOR = ("eta", "length", "mu", "failures", "mode", "rate_vr", "rate_apg", "theta", "idle", "normal", "lower")
+KEPT = (*ANCHOR, "u", "given_up")  # the last two belong to the certifier
 
 
 class VarianceReduced:
@@ -44,7 +45,7 @@ class VarianceReduced:
         self.projection_cost = costs.projection_cost(self.problem.constraint, self.problem.shape)
         self.gradient_cost = costs.gradient_cost(self.loss)
         self.slopes = np.empty(self.loss.n, self.loss.dtype)
-        self.apg: Iterator[State] | None = None
+        self.apg: Iterator[Array] | None = None
         self._begin(state)
 
     # -- the state
@@ -65,7 +66,7 @@ class VarianceReduced:
             self.mu = self.options.smoothing or 0.1 * max(first.fun, 1e-3) / size
         for name, value in known.items():
             owner = self.certifier if name in ("u", "given_up") else self
-            setattr(owner, {"u": "_u"}.get(name, name), str(value) if name == "mode" else value)
+            setattr(owner, name, str(value) if name == "mode" else value)
         if known:
             self.length, self.failures, self.idle = float(self.length), int(self.failures), int(self.idle)
             self.tangent = passes.tangent(self.loss, self.x, self.mu, self.slopes)
@@ -76,7 +77,7 @@ class VarianceReduced:
 
     def memory(self) -> dict[str, Any]:
         """What a resumed run needs beyond x."""
-        owners = {"u": self.certifier._u, "given_up": self.certifier.given_up}
+        owners = {"u": self.certifier.u, "given_up": self.certifier.given_up}
         values = {name: owners[name] if name in owners else getattr(self, name) for name in KEPT}
         return {name: value for name, value in values.items() if value is not None}
 
@@ -102,7 +103,8 @@ class VarianceReduced:
         view = copy.copy(self.oracles)
         view.problem, view.parts = self.inner_problem, self.oracles.parts._replace(link=self.inner_problem.loss.link)
         self.view, self.apg = view, None
-        loss, ridge, before = self.inner_problem.loss, self.problem.regularizer.ridge, getattr(self, "first_eta", math.nan)
+        loss, ridge = self.inner_problem.loss, self.problem.regularizer.ridge
+        before = getattr(self, "first_eta", math.nan)
         mean, row = mean_smoothness(loss) + ridge, row_smoothness(loss) + ridge
         self.first_eta = 1.0 / (2.0 * mean + 4.0 * row / self.batch)
         if first:
@@ -140,7 +142,8 @@ class VarianceReduced:
         self.idle = 0 if self.gap < before or mu != self.mu else self.idle + 1
         return state.after(
             self.x, steps, step_size=eta, fun=self.fun, lower_bound=self.lower, memory=self.memory(),
-            violation=self.violation, done="The steps no longer improve the point at this precision." if self.idle >= 8 else "",
+            violation=self.violation,
+            done="The steps no longer improve the point at this precision." if self.idle >= 8 else "",
         )  # fmt: skip
 
     def _epoch(self) -> float:
@@ -210,7 +213,7 @@ class VarianceReduced:
         if self.mu == 0.0:
             return
         given_up = 0.5 * self.mu * self.tangent.magnitude
-        if self.gap <= 4.0 * given_up:
+        if self.gap <= 1.5 * given_up:
             self.mu *= 0.25
             self.length = min(2.0 * self.length, LONGEST * self.loss.n)
             self.failures = 0
