@@ -121,6 +121,13 @@ class Polyhedron(Constraint):
         self._last = np.zeros(len(self.b))  # the signs of the last multipliers, where the next projection starts
 
     def check_feasible(self) -> None:
+        try:  # the linear program of `diagnose` costs many projections
+            found = project_rows(self._rows, np.zeros(self.A.shape[1]))
+            if self._rows.violation(found.x) <= 1e-10 * (1.0 + np.abs(found.x).max()):
+                self._last = found.lam
+                return
+        except (InfeasibleConstraint, RuntimeError):
+            pass
         diagnose(self.linear_inequalities(self.A.shape[1]), "Polyhedron", lambda kind, i: f"row {i} of A")
 
     @property

@@ -4,7 +4,7 @@ What can solve the problem is decided by its parts. Which of it goes first is de
 and this machine: a pass over the data, a projection, the flops of a matrix product.
 
 - Least squares with few columns: the Gram matrix, where forming it costs less than epro-newton would.
-- A smooth loss, and a projection that costs less than a few gradients: accelerated projected gradient, on trial.
+- A smooth loss, and epro-newton's steps dearer than those of accelerated projected gradient: the latter, on trial.
   Its certificates give the rate of convergence; where what remains at that rate takes longer than a whole run of
   epro-newton would (`NEWTON_STEPS` steps: a pass, a sample's matrix product, a quadratic program), that takes over.
 - A vector with up to a few thousand columns: epro-newton.
@@ -39,7 +39,8 @@ from epro.solvers.epro_vr import EproVR
 from epro.solvers.gram import Gram
 from epro.state import State
 
-NEWTON_STEPS = 10
+NEWTON_STEPS = 7
+APG_STEPS, APG_PASSES = 20, 2.5  # an easy problem takes so many accelerated steps, and each so many passes
 LEAST_SQUARES_STEPS = 4  # of epro-newton, whose line searches and curvatures are then exact
 GRAM_COLUMNS = 2_000
 NEWTON_COLUMNS = 3_000
@@ -114,7 +115,8 @@ def plan(problem: Problem, costs: Costs) -> tuple[list[str], str]:
     if rest[0] == "epro-vr":
         return rest, f"x has shape {problem.shape}; {seen}"
     whole = NEWTON_STEPS * costs.newton(problem)
-    if problem.loss.smoothness is None or costs.gradient + costs.projection > 0.1 * whole:
+    easy = APG_STEPS * (APG_PASSES * costs.gradient + costs.projection)
+    if problem.loss.smoothness is None or whole <= easy:
         return rest, f"about {_seconds(whole)} for {NEWTON_STEPS} steps; {seen}"
     return ["apg", *rest], f"epro-newton would take about {_seconds(whole)}; {seen}"
 
