@@ -36,6 +36,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from epro.kernels.hints import borrowed
+from epro.kernels.records import kernel
 from epro.protocols import Array
 
 # the places of a cell, and their number, in `LazyState.cells`
@@ -109,3 +111,21 @@ def aligned_zeros(columns: int) -> Array:
     raw = np.zeros(CELL * columns + 8)
     skip = (-raw.ctypes.data // 8) % 8
     return raw[skip : skip + CELL * columns]
+
+
+@kernel(forceinline=True)
+def borrowed_model(m: LazyModel) -> LazyModel:
+    """The same model, uncounted."""
+    return LazyModel(
+        borrowed(m.indptr), borrowed(m.indices), borrowed(m.data), borrowed(m.y), borrowed(m.weights),
+        m.link, m.ridge, m.l1, m.kind, m.lam, m.radius,
+    )  # fmt: skip
+
+
+@kernel(forceinline=True)
+def borrowed_state(s: LazyState) -> LazyState:
+    """The same state, uncounted."""
+    return LazyState(
+        borrowed(s.cells), borrowed(s.touched), borrowed(s.scalars), borrowed(s.counts),
+        borrowed(s.entry_key), borrowed(s.entry_link), borrowed(s.waiting),
+    )  # fmt: skip

@@ -33,11 +33,13 @@ from epro.kernels.lazy_state import (
     TOUCHED,
     LazyModel,
     LazyState,
+    borrowed_model,
+    borrowed_state,
 )
 from epro.kernels.records import kernel
 from epro.protocols import Array, Index
 
-AHEAD = 3  # rows between fetching a row's cells and using them
+AHEAD, FAR = 3, 16  # rows, or cells, between fetching and using
 SMALLEST_SCALE = 1e-6
 
 
@@ -66,24 +68,6 @@ def lazy_steps(model: LazyModel, state: LazyState, draws: Index, etas: Array, sl
         state.scalars[SCALE] *= factor
         apply(model, state, draws, t, slopes, etas[t], threshold)
     return draws.shape[0]
-
-
-@inlined
-def borrowed_model(m: LazyModel) -> LazyModel:
-    """The same model, uncounted."""
-    return LazyModel(
-        borrowed(m.indptr), borrowed(m.indices), borrowed(m.data), borrowed(m.y), borrowed(m.weights),
-        m.link, m.ridge, m.l1, m.kind, m.lam, m.radius,
-    )  # fmt: skip
-
-
-@inlined
-def borrowed_state(s: LazyState) -> LazyState:
-    """The same state, uncounted."""
-    return LazyState(
-        borrowed(s.cells), borrowed(s.touched), borrowed(s.scalars), borrowed(s.counts),
-        borrowed(s.entry_key), borrowed(s.entry_link), borrowed(s.waiting),
-    )  # fmt: skip
 
 
 @kernel(error_model="numpy")
@@ -140,6 +124,13 @@ def pull(model: LazyModel, state: LazyState, eta: float) -> tuple[float, float, 
     elif fired:
         factor = max(factor - eta * model.lam / norm, min(factor, 0.0))
     return factor, threshold, fired
+
+
+@inlined
+def fetch(state: LazyState, place: int) -> None:
+    """Starts fetching a cell that a walk through all touched columns comes to soon."""
+    if place + FAR < state.counts[TOUCHED]:
+        prefetch(state.cells.ctypes.data + 8 * CELL * int(state.touched[place + FAR]))
 
 
 @inlined
@@ -253,6 +244,7 @@ def rebase(state: LazyState, factor: float) -> None:
     clear(state)
     norm, square, live = 0.0, 0.0, 0
     for place in range(state.counts[TOUCHED]):
+        fetch(state, place)
         j = int(state.touched[place])
         z = cells[CELL * j + KEY]
         cells[CELL * j + QUEUED] = 0.0
@@ -274,6 +266,7 @@ def rebase(state: LazyState, factor: float) -> None:
 def begin(state: LazyState, columns: Array, values: Array) -> None:
     """Forgets the last epoch and starts at the given point."""
     for place in range(state.counts[TOUCHED]):
+        fetch(state, place)
         at = CELL * int(state.touched[place])
         state.cells[at : at + CELL] = 0.0
     state.counts[:] = 0
@@ -293,6 +286,7 @@ def current(state: LazyState, x: Array, total: Array) -> None:
     """x_t, and the sum of all iterates before it, on the columns touched."""
     scalars = state.scalars
     for place in range(state.counts[TOUCHED]):
+        fetch(state, place)
         at = CELL * int(state.touched[place])
         z = state.cells[at + KEY]
         x[place] = scalars[SCALE] * (z - np.sign(z) * scalars[OFFSET])
