@@ -155,6 +155,7 @@ class ConstrainedClassifier(ClassifierMixin, ConstrainedLinear):
         """
         X, y, weights = self._checked(X, y, sample_weight, True)
         begin(self)
+        self._end_stream()
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise ValueError(f"y must have at least two classes, got one class: {self.classes_[0]!r}")
@@ -188,13 +189,13 @@ class ConstrainedClassifier(ClassifierMixin, ConstrainedLinear):
         ConstrainedClassifier
             The estimator itself.
         """
-        first = not hasattr(self, "_streamed")
+        first = not hasattr(self, "classes_")
+        if first and classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
         X, y, weights = self._checked(X, y, sample_weight, first)
-        if first:
-            if classes is None:
-                raise ValueError("classes must be passed on the first call to partial_fit.")
-            self.classes_, self._streamed, self._seen = np.unique(classes), [], 0
-        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+        self.classes_ = np.unique(classes) if first else self.classes_
+        self._begin_stream()
+        if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(f"classes {classes!r} is not the same as on the last call to partial_fit, {self.classes_!r}")
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown):

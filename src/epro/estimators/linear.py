@@ -149,6 +149,19 @@ class ConstrainedLinear(CallbackSupport, BaseEstimator):
         start = None if start is None else _feasible(problem, start)
         return streams.next_epoch(problem, start, self._seen, random_state=self.random_state)  # type: ignore[attr-defined]
 
+    def _begin_stream(self) -> None:
+        """From the coefficients of `fit`, where there are some."""
+        if hasattr(self, "_streamed"):
+            return
+        self._streamed, self._seen = [], 0
+        if hasattr(self, "coef_"):
+            coef = np.atleast_2d(self.coef_)
+            b = np.reshape(self.intercept_, (-1, 1)).astype(coef.dtype)
+            self._streamed = list(np.hstack([coef, b]) if self.fit_intercept else coef)  # type: ignore[attr-defined]
+
+    def _end_stream(self) -> None:
+        self.__dict__.pop("_streamed", None)
+
     def _streamed_attributes(self, shape: tuple[int, int]) -> None:
         """Attributes after a batch: nothing is certified of a stream."""
         n, d = shape

@@ -148,6 +148,7 @@ class ConstrainedRegressor(RegressorMixin, ConstrainedLinear):
         """
         X, y, weights = self._checked(X, y, sample_weight, True)
         begin(self)
+        self._end_stream()
         n, d = X.shape
         constraint, self._normals = self._constraint(X, sensitive), []
         loss = self._loss(X, y, self._weights(weights, n))
@@ -170,10 +171,8 @@ class ConstrainedRegressor(RegressorMixin, ConstrainedLinear):
         ConstrainedRegressor
             The estimator itself.
         """
-        first = not hasattr(self, "_streamed")
-        X, y, weights = self._checked(X, y, sample_weight, first)
-        if first:
-            self._streamed, self._seen = [], 0
+        X, y, weights = self._checked(X, y, sample_weight, not hasattr(self, "coef_"))
+        self._begin_stream()
         loss = self._loss(X, y, self._weights(weights, X.shape[0]))
         self._streamed = [self._stream(loss, self._constraint(X, None), 0, X.shape[1])]
         self._streamed_attributes(X.shape)

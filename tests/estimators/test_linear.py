@@ -1,0 +1,122 @@
+"""The constrained regressor and classifier against scikit-learn's, and what their arguments promise."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import Bounds, LinearConstraint
+from sklearn.base import clone
+from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from epro import ConstrainedClassifier, ConstrainedRegressor, constraints
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((150, 6)) + 1.0
+    y = X @ [1.0, -1.0, 0.5, 0.0, 2.0, -0.3] + 3.0 + 0.3 * rng.standard_normal(150)
+    return X, y
+
+
+def test_positive_least_squares_as_linear_regression(data):
+    X, y = data
+    ours, theirs = ConstrainedRegressor(positive=True, alpha=0.0).fit(X, y), LinearRegression(positive=True).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-6)
+    assert ours.intercept_ == pytest.approx(theirs.intercept_, abs=1e-6)
+    assert ours.gap_ < 1e-6
+
+
+@pytest.mark.parametrize("positive", [True, False])
+def test_lasso(data, positive):
+    X, y = data
+    ours = ConstrainedRegressor(positive=positive, alpha=0.1, l1_ratio=1.0, tol=1e-12).fit(X, y)
+    theirs = Lasso(alpha=0.1, positive=positive, tol=1e-12, max_iter=100_000).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-6)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_logistic_regression(data, convert):
+    X, y = data
+    labels, alpha = np.where(y > np.median(y), "b", "a"), 0.01
+    ours = ConstrainedClassifier(alpha=alpha, tol=1e-13).fit(convert(X), labels)
+    theirs = LogisticRegression(C=1.0 / (alpha * len(y)), tol=1e-10, max_iter=10_000).fit(X, labels)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-6)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-6)
+
+
+def test_columns_by_name(data):
+    X, y = data
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    model = ConstrainedRegressor(
+        monotonic={"b": 1, ("a", "c"): -1}, sum_to=1.0, bounds={"e": (None, 0.7)}, A_ineq=[[0, 0, 0, 0, 1, 1]], b_ineq=[0.5]
+    ).fit(frame, y)
+    a, b, c, _, e, f = model.coef_
+    assert b >= -1e-9 and a >= c - 1e-9 and model.coef_.sum() == pytest.approx(1.0) and e <= 0.7 + 1e-9 and e + f <= 0.5 + 1e-9
+    assert model.gap_ <= 1e-6 * max(1.0, model.result_.fun)
+    assert set(model.active_constraints_) == {"monotonic", "sum_to", "bounds", "A_ineq"} == set(model.multipliers_)
+    with pytest.raises(ValueError, match="no column 'z'"):
+        clone(model).set_params(bounds={"z": (0, 1)}).fit(frame, y)
+
+
+def test_scipy_constraints_in_a_list(data):
+    X, y = data
+    model = ConstrainedRegressor(constraint=[Bounds(0, 1), LinearConstraint(np.ones((1, 6)), -np.inf, 2.0)]).fit(X, y)
+    assert model.coef_.min() >= -1e-9 and model.coef_.max() <= 1 + 1e-9 and model.coef_.sum() <= 2 + 1e-9
+
+
+@pytest.mark.parametrize("given", ["column", "argument"])
+def test_fairness_bounds_the_covariance(data, given):
+    X, y = data
+    labels, group = y > y.mean(), (X[:, 4] > 1.0).astype(float)
+    wide = np.column_stack([X, group])
+    if given == "column":
+        model = ConstrainedClassifier(fairness=([6], 0.05)).fit(wide, labels)
+        scores = wide @ model.coef_[0]
+    else:
+        model = ConstrainedClassifier(fairness=0.05).fit(X, labels, sensitive=group)
+        scores = X @ model.coef_[0]
+    assert abs(np.cov(group, scores, bias=True)[0, 1]) <= 0.05 + 1e-9
+
+
+def test_several_classes_and_weights(data):
+    X, y = data
+    labels = np.digitize(y, np.quantile(y, [0.3, 0.6]))
+    model = ConstrainedClassifier(constraint=constraints.L1Ball(2.0), class_weight="balanced").fit(X, labels)
+    assert model.coef_.shape == (3, 6) and np.abs(model.coef_).sum(axis=1).max() <= 2 + 1e-9
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+    assert len(model.active_constraints_) == 3 and model.score(X, labels) > 0.6
+
+
+def test_a_stream_stays_feasible_and_learns(data):
+    X, y = data
+    model = ConstrainedRegressor(positive=True)
+    scores = []
+    for _ in range(30):
+        model.partial_fit(X, y)
+        assert model.coef_.min() >= 0.0
+        scores.append(model.score(X, y))
+    best = ConstrainedRegressor(positive=True).fit(X, y).score(X, y)
+    assert scores[-1] > best - 0.05 and model.n_iter_ == 30
+
+
+def test_in_a_grid_and_a_pipeline(data):
+    X, y = data
+    grid = {"constrainedregressor__constraint": [constraints.L1Ball(r) for r in (0.5, 5.0)]}
+    search = GridSearchCV(make_pipeline(StandardScaler(), ConstrainedRegressor()), grid, cv=3).fit(X, y)
+    assert search.best_params_["constrainedregressor__constraint"].radius == 5.0
+    assert pickle.loads(pickle.dumps(search.best_estimator_)).predict(X).shape == (150,)
+
+
+def test_single_precision_is_kept_and_warm_starts(data):
+    X, y = data
+    model = ConstrainedRegressor(positive=True, warm_start=True).fit(X.astype(np.float32), y)
+    assert model.coef_.dtype == np.float32
+    assert model.fit(X.astype(np.float32), y).coef_.min() >= 0
