@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -26,6 +26,7 @@ from epro.penalties import Hinge, NoPenalty
 from epro.problem import Problem
 from epro.protocols import Array, Index
 from epro.schedules import Epoch
+from epro.sparse_epochs import active_epoch
 
 BLOCK = 1 << 15  # draws made at a time: fixed, so that timing never changes a trajectory
 CHUNK_SECONDS = 0.2  # a kernel call lasts about that long, so that Ctrl-C is heard
@@ -106,8 +107,11 @@ class Oracles:
 
     def epoch(self, x: Array, epoch: Epoch, penalty: Any, move: Any, domain: Any = None, batch: int = 1) -> Array:
         """One epoch of stochastic steps from x; the average of its points x_1 .. x_T."""
-        x, total = x.copy(), np.zeros_like(x)
-        self.steps(x, total, epoch.step_sizes(), penalty, move, domain, batch)
+        domain = self.everywhere if domain is None else domain
+        total = active_epoch(self, x, epoch.step_sizes(), penalty, move, domain, batch)
+        if total is None:
+            x, total = x.copy(), np.zeros_like(x)
+            self.steps(x, total, epoch.step_sizes(), penalty, move, domain, batch)
         return self.finite(total / x.dtype.type(epoch.steps), float(np.max(epoch.step_size)))
 
     def steps(
@@ -119,13 +123,19 @@ class Oracles:
             packed = PackedEpoch(self._packed, penalty, move, x, total, self.work)
             if packed.fits:
                 return self._packed_steps(packed, x, total, etas, batch)
-        parts = self._parts_under(penalty)
+        chunks = self._chunks(etas, batch)
+        self.run_steps(self.parts_under(penalty), x, total, chunks, penalty, move, domain, self.work)
+
+    def run_steps(
+        self, parts: Parts, x: Array, total: Array, chunks: Iterable[tuple[Index, Array]], penalty: Any, move: Any,
+        domain: Any, work: Array,
+    ) -> None:  # fmt: skip
+        """Steps with these draws and step sizes, in as many kernel calls as there are chunks."""
         kernel = self._engine(sgd_steps, parts, penalty, domain, move)
-        nothing = np.empty((0, batch), np.int64), etas[:0]
-        self._warm_up(kernel, parts, penalty, domain, move, x, total, self.work, *nothing)
-        for draws, etas_part in self._chunks(etas, batch):
-            kernel(parts, penalty, domain, move, x, total, self.work, draws, etas_part)
-            self.finite(x, etas_part[-1])
+        for draws, etas in chunks:
+            self._warm_up(kernel, parts, penalty, domain, move, x, total, work, draws[:0], etas[:0])
+            kernel(parts, penalty, domain, move, x, total, work, draws, etas)
+            self.finite(x, etas[-1])
 
     def _packs(self, penalty: Any, move: Any, domain: Any, batch: int) -> bool:
         """Whether the steps go to the packed kernel of metric learning."""
@@ -142,7 +152,7 @@ class Oracles:
             self.finite(packed.x, etas_part[-1])
         packed.leave(x, total)
 
-    def _parts_under(self, penalty: Any) -> Parts:
+    def parts_under(self, penalty: Any) -> Parts:
         """The problem as this penalty needs it: without the constraint, or leaving out cuts that cannot matter."""
         if isinstance(penalty, NoPenalty):
             return self.parts._replace(constraint=self.everywhere)
@@ -218,11 +228,15 @@ class Oracles:
                 kernel(*arguments)
             self._compiled.add(key)
 
-    def _chunks(self, etas: Array, batch: int) -> Iterator[tuple[Index, Array]]:
-        """Draws, in blocks of fixed size, cut into kernel calls of about `CHUNK_SECONDS`."""
+    def blocks(self, etas: Array, batch: int) -> Iterator[tuple[Index, Array]]:
+        """Draws for these steps, in blocks of fixed size, with their step sizes."""
         for block in range(0, len(etas), BLOCK):
             part = etas[block : block + BLOCK]
-            draws = self.rng.integers(self.problem.n, size=(len(part), batch))
+            yield self.rng.integers(self.problem.n, size=(len(part), batch)), part
+
+    def _chunks(self, etas: Array, batch: int) -> Iterator[tuple[Index, Array]]:
+        """Blocks of draws, cut into kernel calls of about `CHUNK_SECONDS`."""
+        for draws, part in self.blocks(etas, batch):
             first = 0
             while first < len(part):
                 size = max(1, int(CHUNK_SECONDS / self._seconds_per_step)) if self._seconds_per_step else 64

@@ -19,6 +19,7 @@ from epro.protocols import Array
 from epro.schedules import Epoch, doubling, within
 from epro.solvers.base import Solver
 from epro.solvers.plans import NoGuarantee, Plan, plan
+from epro.sparse_epochs import ClippedEpochs, clips
 from epro.state import State
 
 
@@ -50,7 +51,10 @@ class EproSGD(Solver):
         Rows per step.
     guard : bool, optional
         Scale every step back into the ball around the origin that holds the feasible set. None: where Theorem 1's
-        constants are asked for (lam and eta1 both None).
+        constants are asked for (lam and eta1 both None), and steps are not clipped.
+    clipped : bool, optional
+        Take cuts and l1 norms in their clipped form, which costs no more than a row's entries on sparse data: a
+        coordinate that they bring to zero stays there until a row moves it. None: for sparse rows in many columns.
     """
 
     lam: float | None = None
@@ -61,6 +65,7 @@ class EproSGD(Solver):
     proximal: bool = False
     batch: int = 1
     guard: bool | None = None
+    clipped: bool | None = None
     name: ClassVar[str] = "epro-sgd"
 
     def __post_init__(self) -> None:
@@ -77,6 +82,7 @@ class EproSGD(Solver):
         penalty: Any = Hinge(chosen.lam)
         move = Implicit() if self.robust else Proximal() if self.proximal else Explicit()
         domain = oracles.ball(chosen.guard)
+        clipped = ClippedEpochs(oracles, chosen.lam) if self._clips(oracles.problem) else None
         schedule = self.schedule or doubling(chosen.t1, chosen.eta1)                   # line 9
         x = state.x                                                                    # line 2
         for k, epoch in enumerate(within(schedule, T // self.batch), start=1):         # line 3
@@ -84,7 +90,10 @@ class EproSGD(Solver):
                 continue
             if self.robust:
                 penalty = ProxLinear(held(oracles, x, chosen.lam, epoch.steps))
-            average = oracles.epoch(x, epoch, penalty, move, domain, self.batch)       # lines 4 to 7
+            if clipped is not None:
+                average = clipped.average(x, epoch.step_sizes(), self.batch)
+            else:
+                average = oracles.epoch(x, epoch, penalty, move, domain, self.batch)   # lines 4 to 7
             x = oracles.project(average)                                               # line 8
             state = state.after(                                                       # line 10
                 x, epoch.steps * self.batch, step_size=epoch.step_sizes(0, 1)[0], lam=penalty.lam,
@@ -97,8 +106,13 @@ class EproSGD(Solver):
         lam = math.inf if self.robust and self.lam is None else self.lam
         return plan(
             problem, x0, T // self.batch, theory.theorem1, lam=lam, eta1=self.eta1, t1=self.t1, default_t1=8,
-            guard=False if self.robust else self.guard,
+            guard=False if self.robust or self._clips(problem) else self.guard,
         )  # fmt: skip
+
+    def _clips(self, problem: Problem) -> bool:
+        if self.clipped is not None:
+            return self.clipped
+        return clips(problem) and not (self.robust or self.proximal or self.guard)
 
     def guarantee(self, problem: Problem, x0: Array, T: int) -> Any:
         if self.robust or self.proximal or self.schedule is not None:
