@@ -37,7 +37,7 @@ left.plot(history["steps"][early], history["fun"][early], label="objective at th
 left.step(history["steps"][early], bound[early], where="post", label="lower bound on the optimum")
 left.fill_between(history["steps"][early], bound[early], history["fun"][early], step="post", alpha=0.15, color="0.5", label="gap")
 left.set(xlabel="stochastic gradients (a full one counts n)", ylabel="objective", title="the optimum is in between")
-left.set_ylim(history["fun"].min() - 0.25, history["fun"].max() + 0.05)
+left.set_ylim(bound.min() - 0.01, history["fun"].max() + 0.02)
 left.legend(fontsize="small")
 epro.plot.convergence(result, right)
 

@@ -66,3 +66,12 @@ ax.legend()
 # ``HalfSpace(a, t)`` alone bounds the covariance from one side; ``Affine([a], [0])`` forbids any; more sensitive columns are
 # more rows of the polyhedron. The bound is on the scores of the rows learned from: on new rows, and for decisions
 # rather than scores, it holds only about, as the picture shows.
+#
+# The estimator
+# -------------
+#
+# :class:`epro.ConstrainedClassifier` builds the same constraint from the sensitive columns.
+
+model = epro.ConstrainedClassifier(fairness=0.02, alpha=1e-3).fit(X[train], y[train], sensitive=s[train])
+scores = model.decision_function(X[train])
+print(f"covariance {np.mean((s[train] - s[train].mean()) * scores):.6f}, accuracy {model.score(X[test], y[test]):.3f}")
