@@ -33,7 +33,7 @@ def test_clipped_steps_are_the_default_for_many_columns_and_converge() -> None:
     assert not sparse_epochs.clips(wide(d=1000))
     best = epro.minimize(problem, "apg", tol=1e-8)
     lam = 1.2 * float(np.abs(problem.gradient(best.x)).max())  # a little above the multiplier of the ball
-    result = epro.minimize(problem, EproSGD(lam=lam, eta1=1.0, t1=256), max_steps=60_000, tol=0)
+    result = epro.minimize(problem, EproSGD(lam=lam, eta1=1.0, t1=256), max_steps=600_000, tol=0)
     assert result.violation <= 0
     start = problem.value(np.zeros(problem.shape))
     assert result.fun - best.lower_bound < 0.1 * (start - best.fun)

@@ -200,7 +200,7 @@ def _solvable(solver: Solver, problem: Problem) -> bool:
 
 
 def _seconds(value: float) -> str:
-    return f"{value:.2g} s" if value >= 1 else f"{1e3 * value:.2g} ms"
+    return f"{value:.3g} s" if value >= 1 else f"{1e3 * value:.3g} ms"
 
 
 __all__ = ["Auto", "Costs", "measure", "plan"]
