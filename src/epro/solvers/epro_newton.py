@@ -150,7 +150,11 @@ class SmoothNewton:
         """One model, one or two passes; the step's t."""
         here, before = self.here, self.predicted
         H = self.hessian(here.p, self.size)
-        z, self.warm = minimize_model(self.oracles, H, here.tangent.slope, here.x, self.warm)
+        try:
+            z, self.warm = minimize_model(self.oracles, H, here.tangent.slope, here.x, self.warm)
+        except (RuntimeError, np.linalg.LinAlgError):  # too flat for double precision: more rows, or another method
+            self.size, self.idle = self.problem.n, self.idle + 1 if self.size < self.problem.n else 3
+            return 0.0
         there = self._look(self.problem.point(z))
         move = there.x - here.x
         self.predicted = self.g.value(here.x) - self.g.value(there.x) - float(np.vdot(here.tangent.slope, move))

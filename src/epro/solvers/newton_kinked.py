@@ -32,6 +32,7 @@ from epro.protocols import Array
 from epro.state import State
 
 TO_BOUNDARY = 0.99  # of the way, at most
+LEAST = 1e-15  # of the interval of slopes: a slope's distance from its ends
 
 
 class KinkedNewton:
@@ -74,14 +75,19 @@ class KinkedNewton:
 
     def step(self) -> float:
         """One model, one step; its length."""
-        v, u = self.high - self.s, self.s - self.low
+        least = LEAST * (self.high - self.low)
+        v, u = np.maximum(self.high - self.s, least), np.maximum(self.s - self.low, least)
         products = 0.5 * float(np.mean(self.a * v + self.b * u))
         tau = products * (0.05 if self.length > 0.8 else 0.2 if self.length > 0.3 else 0.7)
         D: Array = 1.0 / (self.a / v + self.b / u)
         q: Array = self.p - self.kink - tau / v + tau / u
         linear = adjoint(self.loss, self.weights * (self.s + D * q))
         H = quadratic.gram(self.loss.atoms.matrix(), self.weights * D)
-        z, self.warm = minimize_model(self.oracles, H, linear, self.x, None)
+        try:
+            z, self.warm = minimize_model(self.oracles, H, linear, self.x, None)
+        except (RuntimeError, np.linalg.LinAlgError):  # the end of double precision
+            self.stuck = True
+            return 0.0
         dp: Array = predictions(self.loss, z - self.x)
         ds: Array = D * (dp + q)
         da: Array = (tau + self.a * ds) / v - self.a
