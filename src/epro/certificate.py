@@ -106,6 +106,9 @@ class Certifier:
     def at(self, x: Array) -> Certificate:
         """The certificate at x, which must be feasible."""
         x = np.asarray(x, dtype=np.float64)
+        if not self.problem.loss.certifiable:
+            none = passes.Tangent(x, np.nan, -np.inf, np.zeros_like(x), 0.0)
+            return Certificate(self.problem.value(x), -np.inf, "no slopes of one prediction a row", none)
         best = self.from_tangent(passes.tangent(self.problem.loss, x))
         if self.problem.loss.smoothness is None:
             for mu in self._smoothings(best.tangent):

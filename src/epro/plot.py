@@ -68,3 +68,139 @@ def convergence(result: Result, ax: Any = None, *, against: str = "steps") -> An
 def _positive(values: Any) -> Any:
     """What a logarithmic axis can show."""
     return np.where(np.isfinite(values) & (values > 0), values, np.nan)
+
+
+def coefficients(estimator: Any, ax: Any = None, *, output: int = 0) -> Any:
+    """The coefficients of a fitted linear estimator, those at a bound or in an active constraint marked.
+
+    Parameters
+    ----------
+    estimator : ConstrainedRegressor or ConstrainedClassifier
+    ax : matplotlib Axes, optional
+        A new figure by default.
+    output : int, default 0
+        Which class, for several.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import epro
+    >>> X, y = np.eye(3), np.array([1.0, -1.0, 2.0])
+    >>> ax = epro.plot.coefficients(epro.ConstrainedRegressor(positive=True).fit(X, y))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['x0', 'x1', 'x2']
+    """
+    from epro.estimators.shorthands import coefficient_names
+
+    ax = _axes(ax)
+    w = np.atleast_2d(estimator.coef_)[output]
+    active = estimator.active_constraints_
+    active = active[output] if isinstance(active, list) else active
+    held = _columns_of(active, len(w))
+    place = np.arange(len(w))
+    ax.axvline(0.0, color="0.7", linewidth=0.8, zorder=0)
+    ax.hlines(place, 0.0, w, color="C0", linewidth=1.5)
+    ax.plot(w[~held], place[~held], "o", color="C0", label="free")
+    ax.plot(w[held], place[held], "s", color="C3", label="held by a constraint")
+    ax.set(yticks=place, xlabel="coefficient", title="; ".join(f"{k}: {_count(v)} active" for k, v in active.items()))
+    ax.set_yticklabels([str(name) for name in coefficient_names(estimator, len(w))])
+    ax.invert_yaxis()
+    if held.any():
+        ax.legend()
+    return ax
+
+
+def path(
+    estimator: Any, X: Any, y: Any, radii: Any, ax: Any = None, *, constraint: Any = None, cv: Any = None
+) -> Any:  # fmt: skip
+    """Coefficients along a growing constraint, each fit started from the one before, with cross-validated scores.
+
+    Parameters
+    ----------
+    estimator : ConstrainedRegressor or ConstrainedClassifier
+        Not changed; clones of it are fitted. Its first output is shown.
+    X, y : arrays
+    radii : sequence of float
+    ax : matplotlib Axes, optional
+        A new figure by default.
+    constraint : callable, optional
+        From a radius to a constraint; ``epro.constraints.L1Ball`` by default.
+    cv : int or splitter, optional
+        Draws the mean score on a twin axis, and marks the best radius.
+
+    Returns
+    -------
+    matplotlib Axes
+        ``ax.path_`` holds the radii, the coefficients and the scores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import epro
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((40, 3))
+    >>> ax = epro.plot.path(epro.ConstrainedRegressor(), X, X @ [2.0, 1.0, 0.0], [0.5, 1.0, 2.0, 4.0])
+    >>> ax.path_["coef"].shape
+    (4, 3)
+    """
+    from sklearn.base import clone
+    from sklearn.model_selection import cross_val_score
+
+    from epro.constraints import L1Ball
+    from epro.estimators.shorthands import coefficient_names
+
+    ax, made, radii = _axes(ax), constraint or L1Ball, np.sort(np.asarray(radii, dtype=float))
+    model, coef, scores = clone(estimator).set_params(warm_start=True), [], []
+    for radius in radii:
+        model.set_params(constraint=made(radius)).fit(X, y)
+        coef.append(np.atleast_2d(model.coef_)[0].copy())
+        if cv is not None:
+            one = clone(estimator).set_params(constraint=made(radius))
+            scores.append(float(np.mean(cross_val_score(one, X, y, cv=cv))))
+    coef = np.array(coef)
+    for j, name in enumerate(coefficient_names(model, coef.shape[1])):
+        ax.plot(radii, coef[:, j], label=str(name) if coef.shape[1] <= 10 else None)
+    ax.set(xlabel="radius of the constraint", ylabel="coefficient")
+    if cv is not None:
+        twin = ax.twinx()
+        twin.plot(radii, scores, color="0.5", linestyle="--")
+        twin.set_ylabel("cross-validated score")
+        ax.axvline(radii[int(np.argmax(scores))], color="0.5", linewidth=0.8)
+    if coef.shape[1] <= 10:
+        ax.legend()
+    ax.path_ = {"radii": radii, "coef": coef, "scores": np.array(scores)}
+    return ax
+
+
+def _axes(ax: Any) -> Any:
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(layout="constrained")[1]
+
+
+def _columns_of(active: Any, d: int) -> Any:
+    """Which columns the active pieces name: those at a bound, and both ends of tied pairs."""
+    held = np.zeros(d, dtype=bool)
+
+    def visit(piece: Any) -> None:
+        if isinstance(piece, tuple) and len(piece) == 2 and isinstance(piece[1], int):
+            for column in piece[1:] if isinstance(piece[0], str) else piece:
+                held[column] = True
+        elif isinstance(piece, list):
+            for part in piece:
+                visit(part)
+
+    for pieces in active.values():
+        visit(pieces)
+    return held
+
+
+def _count(pieces: Any) -> int:
+    nested = isinstance(pieces, list) and bool(pieces) and all(isinstance(piece, list) for piece in pieces)
+    return sum(map(len, pieces)) if nested else len(pieces)

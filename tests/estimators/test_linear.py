@@ -120,3 +120,16 @@ def test_single_precision_is_kept_and_warm_starts(data):
     model = ConstrainedRegressor(positive=True, warm_start=True).fit(X.astype(np.float32), y)
     assert model.coef_.dtype == np.float32
     assert model.fit(X.astype(np.float32), y).coef_.min() >= 0
+
+
+@pytest.mark.parametrize("constraint", [None, constraints.L1Ball(1.0)])
+def test_multinomial(data, constraint):
+    X, y = data
+    labels, alpha = np.digitize(y, np.quantile(y, [0.3, 0.6])), 0.05
+    model = ConstrainedClassifier(multi_class="multinomial", alpha=alpha, constraint=constraint, tol=1e-7).fit(X, labels)
+    if constraint is None:
+        theirs = LogisticRegression(C=1.0 / (alpha * len(y)), tol=1e-10, max_iter=10_000).fit(X, labels)
+        np.testing.assert_allclose(model.coef_, theirs.coef_, atol=1e-5)
+        np.testing.assert_allclose(model.predict_proba(X), theirs.predict_proba(X), atol=1e-5)
+    else:
+        assert np.abs(model.coef_).sum(axis=1).max() <= 1 + 1e-9 and model.score(X, labels) > 0.6

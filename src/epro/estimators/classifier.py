@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from epro import losses
 from epro.estimators.linear import ConstrainedLinear
 from epro.estimators.progress import begin, end, with_callbacks
+from epro.losses.multinomial import Multinomial
 from epro.protocols import Array
 
 LOSSES = {"log_loss": losses.Logistic, "hinge": losses.Hinge, "squared_hinge": losses.SquaredHinge}
@@ -32,8 +33,8 @@ class ConstrainedClassifier(ClassifierMixin, ConstrainedLinear):
     ----------
     loss : {"log_loss", "hinge", "squared_hinge"}, default "log_loss"
     multi_class : {"ovr", "multinomial"}, default "ovr"
-        More than two classes: one problem for each, or one softmax (for "log_loss"). A constraint applies to the
-        coefficients of each class.
+        More than two classes: one problem for each, or one softmax (for "log_loss"; by full gradients, and
+        without a certificate, so that ``gap_`` is infinite). A constraint applies to the coefficients of each class.
     class_weight : dict or "balanced", optional
     alpha : float, default 1e-4
         The objective is the mean loss plus ``alpha * (l1_ratio ||w||_1 + (1 - l1_ratio)/2 ||w||^2)``, as in
@@ -103,7 +104,7 @@ class ConstrainedClassifier(ClassifierMixin, ConstrainedLinear):
     >>> X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 3.0]]), np.array(["no", "no", "yes", "yes"])
     >>> model = ConstrainedClassifier(bounds={0: (None, 0.5)}, alpha=0.1).fit(X, y)
     >>> model.coef_.round(3)
-    array([[0.5 , 0.349]])
+    array([[0.5  , 0.926]])
     >>> model.predict(X)
     array(['no', 'no', 'yes', 'yes'], dtype='<U3')
     """
@@ -305,4 +306,6 @@ class ConstrainedClassifier(ClassifierMixin, ConstrainedLinear):
         return [np.where(y == name, 1.0, -1.0) for name in wanted]
 
     def _fit_multinomial(self, X: Any, y: Array, weights: Any, constraint: Any) -> None:
-        raise NotImplementedError("multi_class='multinomial' is not available yet; use 'ovr'")
+        codes = np.searchsorted(self.classes_, y)
+        loss = Multinomial(X, codes, sample_weight=weights, intercept=self.fit_intercept)
+        self._keep_rows(self._solve_rows(loss, constraint, X.shape[1]), *X.shape)

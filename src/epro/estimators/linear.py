@@ -12,12 +12,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from epro import streams
 from epro._minimize import minimize
-from epro.constraints import Intersection
+from epro.constraints import Everywhere, Intersection, as_constraint
+from epro.constraints.row_wise import RowWise
 from epro.estimators.progress import CallbackSupport, reporting
 from epro.estimators.shorthands import constraints_of, members
 from epro.problem import Problem
 from epro.protocols import Array
 from epro.regularizers import L1, Ridge
+from epro.regularizers.partial import OnFirstColumns
 from epro.solvers import METHODS
 
 FINEST = 50.0  # of machine precision: no certificate of the data's precision is finer
@@ -106,6 +108,31 @@ class ConstrainedLinear(CallbackSupport, BaseEstimator):
         self.n_projections_ = int(sum(result.n_projections for result in results))
         self.result_ = results[0] if len(results) == 1 else results
 
+    def _solve_rows(self, loss: Any, constraint: Any, d: int) -> Any:
+        """One softmax: accelerated steps until they are small; nothing is certified."""
+        g, inner = self._regularizer(), as_constraint(constraint)
+        g = OnFirstColumns(g) if g is not None and self.fit_intercept else g  # type: ignore[attr-defined]
+        rows = None if isinstance(inner, Everywhere) else RowWise(inner, d)
+        problem = Problem(loss, g, rows)
+        settled = Settled(1e-3 * float(self.tol))  # type: ignore[attr-defined]
+        with reporting(self, "epoch") as callbacks:
+            result = minimize(
+                problem, "apg", tol=0.0, max_steps=max(1, int(self.max_iter)) * problem.n,  # type: ignore[attr-defined]
+                random_state=self.random_state, verbose=bool(self.verbose), callbacks=(*callbacks, settled),  # type: ignore[attr-defined]
+            )  # fmt: skip
+        if not settled.done:
+            text = f"{type(self).__name__}: the steps are still large after {self.max_iter} passes; raise max_iter."  # type: ignore[attr-defined]
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)
+        self._normals = list(-problem.gradient(result.x))
+        return result
+
+    def _keep_rows(self, result: Any, n: int, d: int) -> None:
+        x = result.x
+        self.coef_, self.intercept_ = x[:, :d].copy(), x[:, d].copy() if x.shape[1] > d else np.zeros(len(x), x.dtype)
+        self.n_iter_, self.gap_ = max(1, math.ceil(result.n_steps / n)), float(result.gap)
+        self.constraint_violation_ = max(0.0, float(result.violation))
+        self.n_projections_, self.result_ = int(result.n_projections), result
+
     def _each(self, verb: str, *extra: Any) -> Any:
         outputs = []
         normals = getattr(self, "_normals", [None] * len(np.atleast_2d(self.coef_)))
@@ -172,6 +199,20 @@ class ConstrainedLinear(CallbackSupport, BaseEstimator):
         self.gap_, self.constraint_violation_ = math.inf, 0.0
         self.n_projections_ = getattr(self, "n_projections_", 0) + len(x)
         self.result_, self._normals = None, [None] * len(x)
+
+
+class Settled:
+    """Stops once a step moves no coefficient by more than a share of the largest."""
+
+    def __init__(self, share: float) -> None:
+        self.share, self.last, self.done = share, None, False
+
+    def __call__(self, problem: Problem, state: Any) -> bool:
+        if self.last is not None:
+            moved = float(np.abs(state.x - self.last).max())
+            self.done = moved <= self.share * max(1.0, float(np.abs(state.x).max()))
+        self.last = state.x
+        return self.done
 
 
 def _feasible(problem: Problem, x: Array) -> Array:

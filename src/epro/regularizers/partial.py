@@ -25,6 +25,31 @@ class OnFirstRecord(NamedTuple):
         self.first.prox(x[:-1], step)
 
 
+class OnFirstColumns(Regularizer):
+    """g of a matrix without its last column, called back from Python.
+
+    Parameters
+    ----------
+    inner : Regularizer
+    """
+
+    def __init__(self, inner: Regularizer) -> None:
+        self.inner = inner
+
+    @property
+    def smooth(self) -> bool:
+        return self.inner.smooth
+
+    def value(self, x: Array) -> float:
+        return self.inner.value(x[:, :-1])
+
+    def subgradient(self, x: Array) -> Array:
+        return np.hstack([self.inner.subgradient(x[:, :-1]), np.zeros_like(x[:, -1:])])
+
+    def prox(self, x: Array, step: float) -> Array:
+        return np.hstack([self.inner.prox(x[:, :-1], step), x[:, -1:]])
+
+
 class OnFirst(Regularizer):
     """g(w, b) = inner(w): not strongly convex, whatever inner is.
 
