@@ -143,7 +143,8 @@ class Oracles:
 
     @functools.cached_property
     def _packed(self) -> Any:
-        return packed_form(self.parts, self.problem.shape, self.counts, self.skip_cuts) if self.packing else None
+        with self.clock.paused():  # packing compiles its own small kernels
+            return packed_form(self.parts, self.problem.shape, self.counts, self.skip_cuts) if self.packing else None
 
     def _packed_steps(self, packed: PackedEpoch, x: Array, total: Array, etas: Array, batch: int) -> None:
         self._warm_up(packed_steps, *packed.arguments(np.empty((0, batch), np.int64), etas[:0]))

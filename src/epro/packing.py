@@ -53,6 +53,9 @@ def packed_form(parts: Any, shape: tuple[int, ...], counts: Index, skip: bool) -
     tilt = np.empty(d * (d + 1) // 2 if g.tilt.size else 0)
     if g.tilt.size and not pack(g.tilt, tilt):
         return None
+    one = np.ones((1, 1))
+    if pack(one, np.empty(1)):
+        unpack(one[0], one)  # compiled here, once
     bound = (g.l1 + g.l1_off) * d + float(np.linalg.norm(g.tilt))
     return Packed(
         parts.atoms, parts.y, parts.weights, parts.link, d, record.floor, record.budget, float(g.ridge), float(g.l1),

@@ -71,20 +71,23 @@ def as_stated(steps: int, seconds: float) -> tuple[Competitor, ...]:
     )
 
 
-def tuned(steps: int, seconds: float, n: int, eta: float, lam: float, passes: int) -> tuple[Competitor, ...]:
-    """Step sizes found by trying powers of ten on one seed, in units of ``eta``, and what needs no tuning.
+def tuned(steps: int, seconds: float, n: int, passes: int, unit_norm: bool) -> tuple[Competitor, ...]:
+    """Step sizes found by trying powers of ten on the small data, for either scaling of the rows.
 
-    Epro-SGD and Epro-ORDA with the library's own choices stand beside them, and full subgradients.
+    Beside the paper's methods: Epro-SGD with the constants of Theorem 1, its robust form, and full subgradients. With
+    rows of unit length smaller steps are always better, down to those that do not move: the objective is flat there.
     """
+    epro, dual, always, mini, full = (1e-3, 1e-2, 1e-3, 1e-3, 1e-1) if unit_norm else (1e-2, 1e-1, 1e-4, 2.5e-5, 1.0)
+    lam = 1.0
     return (
-        Competitor("SGD", SGD(eta0=10 * eta), steps, seconds),
-        Competitor("OneProj", OneProj(lam=lam, eta0=10 * eta, looks=True), steps),
-        Competitor("LogT", LogTSubgradient(eta=eta / 4, inner=8), steps, seconds),
-        Competitor("Epro-SGD", EproSGD(lam=lam, eta1=eta, proximal=True), steps),
-        Competitor("Epro-SGD, defaults", EproSGD(), steps),
-        Competitor("Epro-SGD, robust", EproSGD(eta1=eta, robust=True), steps),
-        Competitor("Epro-ORDA", EproORDA(lam=lam, eta1=eta), steps),
-        Competitor("Full subgradient", Subgradient(100 * eta), passes * n, seconds),
+        Competitor("SGD", SGD(eta0=always), steps, seconds),
+        Competitor("OneProj", OneProj(lam=lam, eta0=always, looks=True), steps),
+        Competitor("LogT", LogTSubgradient(eta=mini, inner=8), steps, seconds),
+        Competitor("Epro-SGD", EproSGD(lam=lam, eta1=epro, proximal=True), steps),
+        Competitor("Epro-SGD, Theorem 1", EproSGD(), steps),
+        Competitor("Epro-SGD, robust", EproSGD(eta1=epro, robust=True), steps),
+        Competitor("Epro-ORDA", EproORDA(lam=lam if unit_norm else 5 * lam, eta1=dual), steps),
+        Competitor("Full subgradient", Subgradient(full), passes * n, seconds),
     )
 
 

@@ -32,7 +32,7 @@ class Data:
 def load(scale: str, data: Any, unit_norm: bool, seed: int = 0) -> Data:
     """Cora where the data directory has it and scale is "full"; else data shaped like it. A fifth is held out."""
     if scale == "small":
-        X, y = datasets.make_cora_like(seed, d=150, sizes=(60, 40, 70, 90, 60, 50, 40), words=8)
+        X, y = datasets.make_cora_like(seed, d=150, sizes=(60, 40, 70, 90, 60, 50, 40), words=12, topic=0.8)
     elif (datasets.data_dir(data) / "cora.npz").exists():
         X, y = datasets.fetch_cora(data)
     else:

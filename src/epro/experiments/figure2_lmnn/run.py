@@ -50,12 +50,11 @@ class Setting:
 
 def settings(scale: str, n: int) -> Iterator[Setting]:
     """Both feature scalings with the paper's steps, and with tuned ones; n triplets."""
-    steps, seconds, passes = (4000, 240.0, 24) if scale == "full" else (500, 3.0, 8)
-    yield Setting("unit rows, steps of the paper", True, False, as_stated(steps, seconds))
-    yield Setting("0-1 rows, steps of the paper", False, False, as_stated(steps, seconds))
-    yield Setting("unit rows, tuned steps", True, False, tuned(steps, seconds, n, 1e-2, 1.0, passes))
-    yield Setting("0-1 rows, tuned steps", False, False, tuned(steps, seconds, n, 1e-4, 5.0, passes))
-    yield Setting("0-1 rows, neighbours, tuned steps", False, True, tuned(steps, seconds, n, 1e-4, 5.0, passes))
+    steps, seconds, passes = (4000, 60.0, 24) if scale == "full" else (500, 3.0, 24)
+    for unit_norm, rows in ((True, "unit rows"), (False, "0-1 rows")):
+        yield Setting(f"{rows}, steps of the paper", unit_norm, False, as_stated(steps, seconds))
+        yield Setting(f"{rows}, tuned steps", unit_norm, False, tuned(steps, seconds, n, passes, unit_norm))
+    yield Setting("0-1 rows, neighbours, tuned steps", False, True, tuned(steps, seconds, n, passes, False))
 
 
 def run(
@@ -66,7 +65,7 @@ def run(
     Parameters
     ----------
     scale : {"small", "full"}
-        540 generated points in 150 columns; or Cora (generated in its shape where the data directory has none).
+        410 generated points in 150 columns; or Cora (generated in its shape where the data directory has none).
     out : path, optional
         Unused here; the report writes there.
     data : path, optional
