@@ -82,9 +82,10 @@ class ClippedEpochs:
         self.oracles, self.iterate = oracles, LazyIterate(problem.shape[0])
         constraint, parts = problem.constraint, oracles.parts
         kind = L1_CUT if isinstance(constraint, L1Ball) else L2_CUT if isinstance(constraint, L2Ball) else NO_CUT
+        atoms = parts.atoms
         weights = parts.weights if (parts.weights != 1).any() else parts.weights[:0]
         self.model = LazyModel(
-            *parts.atoms[:3], parts.y, weights, parts.link, float(problem.regularizer.ridge),
+            atoms.indptr, atoms.indices, atoms.data, parts.y, weights, parts.link, float(problem.regularizer.ridge),
             float(problem.regularizer.l1), kind, float(lam), float(getattr(constraint, "radius", 0.0)),
         )  # fmt: skip
         if compilable(self.model.link):
@@ -101,5 +102,3 @@ class ClippedEpochs:
         out = np.zeros_like(x)
         out[found.columns] = found.values
         return self.oracles.finite(out, float(etas.max()))
-
-

@@ -160,7 +160,7 @@ class CSRTriplets(NamedTuple):
     def adjoint(self, s: Array) -> Array:
         """sum_i s_i A_i, as X' Lap X."""
         points = self.matrix()
-        return (points.T @ (laplacian(points.shape[0], self.triplets, s) @ points)).toarray()
+        return (points.T @ (laplacian(self.indptr.size - 1, self.triplets, s) @ points)).toarray()
 
     def take(self, rows: Index) -> CSRTriplets:
         """The atoms of some rows."""

@@ -25,7 +25,7 @@ def worst_edge(x: Array, tails: Array, heads: Array, work: Array) -> float:
         if fall > worst:
             worst = fall
             work[0], work[1] = tails[e], heads[e]
-    return worst
+    return float(worst)
 
 
 @kernel

@@ -121,10 +121,11 @@ class _PackageCache(FunctionCache):
 
 def _from_package(kind: Any) -> bool:
     """Whether a type of Numba's mentions no record from outside the package."""
+    record: Any = kind
     if not isinstance(kind, types.BaseNamedTuple):
         return True
-    parts = kind.types if isinstance(kind, types.NamedTuple) else (kind.dtype,)
-    return kind.instance_class.__module__.startswith("epro.") and all(map(_from_package, parts))
+    parts = record.types if isinstance(kind, types.NamedTuple) else (record.dtype,)
+    return record.instance_class.__module__.startswith("epro.") and all(map(_from_package, parts))
 
 
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:

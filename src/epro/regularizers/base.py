@@ -130,5 +130,3 @@ def as_regularizer(part: Any) -> Regularizer:
     if not isinstance(part, Regularizer):
         raise TypeError(f"regularizer must be an epro regularizer or None, got {type(part).__name__}")
     return part
-
-

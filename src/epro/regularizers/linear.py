@@ -18,6 +18,7 @@ class Linear(Regularizer):
 
     def __init__(self, a: Any) -> None:
         self.tilt = finite(a, "Linear: a")
+        self._shape = self.tilt.shape
 
     def __repr__(self) -> str:
-        return f"Linear(shape={self.tilt.shape})"
+        return f"Linear(shape={self._shape})"

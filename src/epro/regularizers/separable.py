@@ -49,9 +49,7 @@ def separable_value(ridge: float, l1: float, l1_off: float, tilt: Array, x: Arra
 
 
 @kernel
-def separable_forward(
-    ridge: float, l1: float, l1_off: float, tilt: Array, x: Array, width: int, step: float
-) -> None:
+def separable_forward(ridge: float, l1: float, l1_off: float, tilt: Array, x: Array, width: int, step: float) -> None:
     """x -= step * (ridge x + (l1 + l1_off off the diagonal) sign(x) + tilt)"""
     shrink = 1.0 - step * ridge
     diagonal = np.empty(width if l1_off > 0.0 else 0, x.dtype)

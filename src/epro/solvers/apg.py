@@ -42,9 +42,9 @@ class APG(Solver):
         n = oracles.problem.n
         y = state.memory.get("y", state.x)
         momentum = float(state.memory.get("momentum", 1.0))
-        L = float(state.memory.get("L", self.smoothness or self._first_guess(oracles, state.x)))
+        curve = float(state.memory.get("L", self.smoothness or self._first_guess(oracles, state.x)))
         while state.steps + 2 * n <= T:
-            x, L, evaluations = self._step(oracles, y, L)
+            x, curve, evaluations = self._step(oracles, y, curve)
             following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
             if self.restart and np.vdot(y - x, x - state.x) > 0.0:
                 following, y = 1.0, x
@@ -52,26 +52,28 @@ class APG(Solver):
                 y = x + x.dtype.type((momentum - 1.0) / following) * (x - state.x)
             momentum = following
             state = state.after(
-                x, evaluations * n, step_size=1.0 / L, memory={"y": y, "momentum": momentum, "L": 0.95 * L},
+                x, evaluations * n, step_size=1.0 / curve, memory={"y": y, "momentum": momentum, "L": 0.95 * curve},
                 violation=oracles.problem.violation(x),
             )  # fmt: skip
-            L *= 0.95
+            curve *= 0.95
             yield state
 
-    def _step(self, oracles: Oracles, y: Array, L: float) -> tuple[Array, float, int]:
+    def _step(self, oracles: Oracles, y: Array, curve: float) -> tuple[Array, float, int]:
         """One proximal step from y, with the smallest L (by doubling) whose quadratic model lies above f there."""
         loss = oracles.problem.loss
-        p = loss.atoms.predictions(y)
+        p: Array = loss.atoms.predictions(y)
         value, gradient = loss.mean_loss(p), loss.atoms.adjoint(loss.slopes(p))
         evaluations = 1
         while True:
-            x = composite_prox(oracles.problem, y - y.dtype.type(1.0 / L) * gradient, 1.0 / L, oracles.project)
+            x: Array = composite_prox(
+                oracles.problem, y - y.dtype.type(1.0 / curve) * gradient, 1.0 / curve, oracles.project
+            )
             evaluations += 1
             move = x - y
-            model = value + float(np.vdot(gradient, move)) + 0.5 * L * float(np.vdot(move, move))
+            model = value + float(np.vdot(gradient, move)) + 0.5 * curve * float(np.vdot(move, move))
             if loss.value(x) <= model + 1e-12 * max(1.0, abs(value)) * (1e4 if x.dtype == np.float32 else 1.0):
-                return x, L, evaluations
-            L *= 2.0
+                return x, curve, evaluations
+            curve *= 2.0
 
     def _first_guess(self, oracles: Oracles, x: Array) -> float:
         """||grad f(x + h) - grad f(x)|| / ||h|| for one random h: a lower estimate of L, cheap and rarely far off."""
