@@ -8,6 +8,8 @@ import shutil
 from pathlib import Path
 from types import ModuleType
 
+from plain_formulas import escape_bars
+
 MODULES = (
     "epro",
     "epro.losses",
@@ -20,7 +22,6 @@ MODULES = (
     "epro.checkpoint",
     "epro.schedules",
     "epro.theory",
-    "epro.estimators",
     "epro.datasets",
     "epro.plot",
     "epro.protocols",
@@ -47,8 +48,12 @@ def write(folder: Path) -> None:
         entries = [_entry(module, member) for member in _public(module)]
         if any(entries):
             path = folder / f"{number:02d}_{name.replace('.', '_')}.md"
-            page = PAGE.format(name=name, summary=inspect.getdoc(module) or "", entries="".join(entries))
+            page = PAGE.format(name=name, summary=_summary(module), entries="".join(entries))
             path.write_text(page, "utf-8")
+
+
+def _summary(module: ModuleType) -> str:
+    return "\n".join(escape_bars((inspect.getdoc(module) or "").splitlines()))
 
 
 def _public(module: ModuleType) -> list[str]:
@@ -63,8 +68,17 @@ def _entry(module: ModuleType, name: str) -> str:
         member = getattr(module, name)
     except (AttributeError, ImportError):  # a lazy name whose part is not there: a test reports it
         return ""
+    if inspect.isclass(member) and member.__module__.startswith("epro.estimators"):
+        return f"\n.. autoclass:: {name}\n   :members: {', '.join(_own_methods(member))}\n"
     if inspect.isclass(member):
         return f"\n.. autoclass:: {name}\n   :members:\n   :inherited-members: tuple, int, Enum, dict\n"
     if inspect.isroutine(member) or hasattr(member, "py_func"):
         return f"\n.. autofunction:: {name}\n"
     return ""
+
+
+def _own_methods(estimator: type) -> list[str]:
+    """What an estimator does itself; what it inherits is documented by scikit-learn, with links that end here."""
+    ours = [base for base in estimator.__mro__ if base.__module__.startswith("epro.")]
+    names = {name for base in ours for name in vars(base) if not name.startswith(("_", "set_"))}
+    return sorted(name for name in names if callable(getattr(estimator, name, None)))

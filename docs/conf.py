@@ -27,7 +27,7 @@ extensions = [
     "plain_formulas",
 ]
 exclude_patterns = ["_build", "examples", "auto_examples/**/*.ipynb", "README.md"]
-suppress_warnings = ["config.cache", "toc.empty_glob"]  # the page of benchmarks is written by a run of them
+suppress_warnings = ["config.cache"]
 
 myst_enable_extensions = ["dollarmath", "amsmath", "deflist"]
 myst_heading_anchors = 3

@@ -2,8 +2,9 @@
 Choosing a constraint: a picture of every set
 =============================================
 
-A constraint is a convex set :math:`\\{x : c(x) \\le 0\\}`. Each has ``value(x)``, which is :math:`c(x)`, ``subgradient(x)`` and ``project(x)``,
-the nearest point of the set. The pictures below ask for nothing else: they call ``value`` on a grid, and draw one projection as an arrow.
+A constraint is a convex set :math:`\\{x : c(x) \\le 0\\}`. Each has ``value(x)``, which is :math:`c(x)`,
+``subgradient(x)`` and ``project(x)``, the nearest point of the set. The pictures below ask for nothing else: they
+call ``value`` on a grid, and draw one projection as an arrow.
 """
 
 import matplotlib.pyplot as plt
@@ -15,8 +16,9 @@ from epro import constraints as c
 # Vectors
 # -------
 #
-# The sets in the plane. Blue is the set, grey lines are levels of :math:`c` (how the violation grows), the arrow leads from a point to its
-# projection. Where a set has no area (a simplex, an equality), the level zero is drawn as a line.
+# The sets in the plane. Blue is the set, grey lines are levels of :math:`c` (how the violation grows), the arrow
+# leads from a point to its projection. Where a set has no area (a simplex, an equality), the level zero is drawn as a
+# line.
 
 GRID = np.linspace(-2.0, 2.0, 81)
 
@@ -53,9 +55,9 @@ sets = [
 ]
 
 # %%
-# One more is written here, in plain Python: a function, its gradient, and a projection (found by bisection on one unknown). No
-# subgradient is shorter than 1, so a projection moves by at most :math:`c(x)` (Lemma 0 with ``rho = 1``), which says where to search.
-# :func:`epro.constraints.check` puts what it says of itself to the test.
+# One more is written here, in plain Python: a function, its gradient, and a projection (found by bisection on one
+# unknown). No subgradient is shorter than 1, so a projection moves by at most :math:`c(x)` (Lemma 0 with ``rho =
+# 1``), which says where to search. :func:`epro.constraints.check` puts what it says of itself to the test.
 
 
 def own_set():
@@ -93,9 +95,9 @@ for ax, (title, constraint, point) in zip(axes.flat, sets, strict=True):
 # Vectors of three entries, seen on a plane
 # -----------------------------------------
 #
-# ``GroupL1Ball`` and ``SecondOrderCone`` look like intervals in the plane, so here are slices of three dimensions: the group
-# :math:`(x_1, x_2)` against :math:`x_3`, and the cone :math:`\lVert (x_2, x_3)\rVert \le x_1` in the plane :math:`x_3 = 0`. The projection of a point of
-# such a slice stays in it.
+# ``GroupL1Ball`` and ``SecondOrderCone`` look like intervals in the plane, so here are slices of three dimensions:
+# the group :math:`(x_1, x_2)` against :math:`x_3`, and the cone :math:`\lVert (x_2, x_3)\rVert \le x_1` in the plane
+# :math:`x_3 = 0`. The projection of a point of such a slice stays in it.
 
 figure, axes = plt.subplots(1, 3, figsize=(10, 3.2), layout="constrained")
 groups = c.GroupL1Ball([[0, 1], [2]], 1.0)

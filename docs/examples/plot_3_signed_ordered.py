@@ -3,9 +3,9 @@ Signed and ordered coefficients
 ===============================
 
 A table of counters of a busy computer, 8,000 readings of 21 columns (generated here, in the manner of the well-known
-``cpusmall`` data), and the share of time in user mode to be predicted from them. What is known beforehand: reading and writing cannot
-*raise* that share, nor can waiting processes; and each longer queue must cost at least as much as the one before. Least squares
-knows nothing of this; constraints say it.
+``cpusmall`` data), and the share of time in user mode to be predicted from them. What is known beforehand: reading
+and writing cannot *raise* that share, nor can waiting processes; and each longer queue must cost at least as much as
+the one before. Least squares knows nothing of this; constraints say it.
 """
 
 import matplotlib.pyplot as plt
@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.linear_model import LinearRegression
 
 import epro
-from epro import constraints, losses, regularizers
+from epro import constraints, losses
 
 rng = np.random.default_rng(0)
 names = [*(f"io{k}" for k in range(1, 11)), *(f"queue{k}" for k in range(1, 7)), *(f"memory{k}" for k in range(1, 6))]
@@ -26,8 +26,9 @@ few = 150  # readings to learn from; the rest is for the test
 design = np.column_stack([X, np.ones(len(X))])  # the last column is the intercept, which is never constrained
 
 # %%
-# Constraints are said in terms of columns. ``NonNegative`` and ``Box`` are about single columns, ``Monotone`` about chains of them. A list
-# of constraints is their intersection. Columns that take part in an order must be in the same units: here they are.
+# Constraints are said in terms of columns. ``NonNegative`` and ``Box`` are about single columns, ``Monotone`` about
+# chains of them. A list of constraints is their intersection. Columns that take part in an order must be in the same
+# units: here they are.
 
 io, queue = np.arange(0, 10), np.arange(10, 16)
 upper = np.full(22, np.inf)
@@ -42,7 +43,8 @@ print(result)
 print(result.choice)
 
 # %%
-# The constraint holds exactly, as recomputed from the coefficients, and prediction improves: what was known is worth data.
+# The constraint holds exactly, as recomputed from the coefficients, and prediction improves: what was known is worth
+# data.
 
 free = LinearRegression().fit(X[:few], y[:few])
 order = result.x[queue]

@@ -2,15 +2,16 @@
 Weights on a simplex, and on a budget: synthetic control
 ========================================================
 
-What would have happened to one region without the law that it passed? Synthetic control answers with a weighted mean of other
-regions that followed it until then. The weights are not negative and sum to one, so that the answer interpolates.
+What would have happened to one region without the law that it passed? Synthetic control answers with a weighted mean
+of other regions that followed it until then. The weights are not negative and sum to one, so that the answer
+interpolates.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 import epro
-from epro import constraints, losses, regularizers
+from epro import constraints, losses
 
 rng = np.random.default_rng(3)
 months, law, regions = 120, 80, 30
@@ -33,10 +34,13 @@ print(result)
 print(f"sum {weights.sum():.12f}, smallest {weights.min():.1e}, not zero: {np.flatnonzero(weights > 1e-6)}")
 
 # %%
-# Without the constraint, thirty weights on eighty months fit the past better, noise included, and say less about what would have been.
+# Without the constraint, thirty weights on eighty months fit the past better, noise included, and say less about what
+# would have been.
 
 free = np.linalg.lstsq(donors[before], treated[before], rcond=None)[0]
-unchanged = treated + np.maximum(np.arange(months) - law, 0) * 1.5 / (months - law - 1)  # known here, as the data are generated
+unchanged = treated + np.maximum(np.arange(months) - law, 0) * 1.5 / (
+    months - law - 1
+)  # known here, as the data are generated
 for name, w in (("simplex", weights), ("free", free)):
     miss = (donors @ w - unchanged) ** 2
     print(f"{name}: error before the law {miss[before].mean() ** 0.5:.3f}, after it {miss[law:].mean() ** 0.5:.3f}")
@@ -53,14 +57,16 @@ right.plot(np.flatnonzero(shares), shares[shares > 0], "_", color="black", marke
 right.set(xlabel="region", title="weights, and the true ones (bars)")
 right.title.set_fontsize(10)
 effect = (treated - donors @ weights)[law:]
-print(f"effect at the end: {effect[-12:].mean():.2f}, the truth is {-np.linspace(0, 1.5, months - law)[-12:].mean():.2f}")
+print(
+    f"effect at the end: {effect[-12:].mean():.2f}, the truth is {-np.linspace(0, 1.5, months - law)[-12:].mean():.2f}"
+)
 
 # %%
 # Weights on a budget
 # -------------------
 #
-# Suppose that data from each region has a price, and the budget is limited: a half-space beside the simplex. The constraint is the
-# intersection, and the answer is feasible for both.
+# Suppose that data from each region has a price, and the budget is limited: a half-space beside the simplex. The
+# constraint is the intersection, and the answer is feasible for both.
 
 prices = rng.uniform(1.0, 5.0, regions)
 print(f"the weights above cost {prices @ weights:.2f}")

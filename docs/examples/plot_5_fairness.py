@@ -3,7 +3,8 @@ Fair classification
 ===================
 
 A bank learns who repays. It must not treat two groups differently on the whole: the scores may hardly covary with a
-sensitive column :math:`s`. That covariance is linear in the coefficients, so a bound on it is a pair of half-spaces (Zafar and others, 2017):
+sensitive column :math:`s`. That covariance is linear in the coefficients, so a bound on it is a pair of half-spaces
+(Zafar and others, 2017):
 
 .. math:: \\Big|\\frac1n\\sum_i (s_i - \\bar s)\\,\\langle A_i, x\\rangle\\Big| \\le t.
 
@@ -43,7 +44,8 @@ print(result)
 print(f"covariance {a @ result.x:.9f}, allowed 0.02")
 
 # %%
-# Now the whole trade-off: the accuracy on rows not seen, against the difference between the shares of the two groups that are accepted.
+# Now the whole trade-off: the accuracy on rows not seen, against the difference between the shares of the two groups
+# that are accepted.
 
 bounds = [0.0, 0.01, 0.02, 0.04, 0.08, 0.12, 0.2]
 rows = []
@@ -63,9 +65,9 @@ ax.set(xlabel="bound t on the covariance", ylabel="share", title="what fairness 
 ax.legend()
 
 # %%
-# ``HalfSpace(a, t)`` alone bounds the covariance from one side; ``Affine([a], [0])`` forbids any; more sensitive columns are
-# more rows of the polyhedron. The bound is on the scores of the rows learned from: on new rows, and for decisions
-# rather than scores, it holds only about, as the picture shows.
+# ``HalfSpace(a, t)`` alone bounds the covariance from one side; ``Affine([a], [0])`` forbids any; more sensitive
+# columns are more rows of the polyhedron. The bound is on the scores of the rows learned from: on new rows, and for
+# decisions rather than scores, it holds only about, as the picture shows.
 #
 # The estimator
 # -------------

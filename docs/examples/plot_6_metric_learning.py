@@ -2,9 +2,10 @@
 Metric learning for k-nearest neighbours
 ========================================
 
-Which distance should neighbours be found with? A large-margin metric (LMNN, Weinberger and Saul) wants each point near to a few
-of its own class (target neighbours), and nearer than any point of another class (impostors). The unknown is a positive semidefinite matrix
-:math:`M`, and the distance is :math:`(a - b)^\\top M (a - b)`. This page builds it from parts.
+Which distance should neighbours be found with? A large-margin metric (LMNN, Weinberger and Saul) wants each point
+near to a few of its own class (target neighbours), and nearer than any point of another class (impostors). The
+unknown is a positive semidefinite matrix :math:`M`, and the distance is :math:`(a - b)^\\top M (a - b)`. This page
+builds it from parts.
 """
 
 import matplotlib.pyplot as plt
@@ -26,8 +27,9 @@ train, test, y_train, y_test = train_test_split(X, y, test_size=0.4, random_stat
 # The objective
 # -------------
 #
-# ``TripletHinge`` is the mean over triplets (point, target neighbour, impostor) of :math:`[1 + d^2(i, j) - d^2(i, l)]_+`; the pull towards target
-# neighbours is linear in :math:`M`; a small ridge makes the optimum unique. The constraint is the cone.
+# ``TripletHinge`` is the mean over triplets (point, target neighbour, impostor) of :math:`[1 + d^2(i, j) - d^2(i,
+# l)]_+`; the pull towards target neighbours is linear in :math:`M`; a small ridge makes the optimum unique. The
+# constraint is the cone.
 
 triplets = datasets.neighbor_triplets(train, y_train)
 targets = datasets.target_neighbors(train, y_train, 3)
@@ -44,7 +46,8 @@ print(f"{len(triplets)} triplets, a matrix of shape {problem.shape}")
 print(result)
 
 # %%
-# The metric is exactly positive semidefinite, so :math:`M = LL^\\top`, and the learned distance is the Euclidean one between the rows of ``X @ L``.
+# The metric is exactly positive semidefinite, so :math:`M = LL^\\top`, and the learned distance is the Euclidean one
+# between the rows of ``X @ L``.
 
 values, vectors = np.linalg.eigh(result.x)
 print("smallest eigenvalue", values.min(), " rank", int((values > 1e-6 * values.max()).sum()), "of", len(values))
@@ -56,7 +59,10 @@ print(f"3-NN accuracy: {plain:.3f} with the Euclidean distance, {learned:.3f} wi
 # %%
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 spread = np.linalg.svd(train - train.mean(axis=0), full_matrices=False)[2][:2].T
-for ax, basis, title in ((axes[0], spread, "before: the two widest directions"), (axes[1], L[:, -2:], "after: the two largest of M")):
+for ax, basis, title in (
+    (axes[0], spread, "before: the two widest directions"),
+    (axes[1], L[:, -2:], "after: the two largest of M"),
+):
     for label in np.unique(y):
         ax.plot(*(test[y_test == label] @ basis).T, "o", markersize=4, label=f"class {label}")
     ax.set_title(title, fontsize=10)
@@ -66,9 +72,10 @@ axes[0].legend()
 # The estimator
 # -------------
 #
-# :class:`epro.LMNN` does all this by itself: it chooses scales, mines impostors anew between rounds, and has the names of
-# scikit-learn and metric-learn.
+# :class:`epro.LMNN` does all this by itself: it chooses scales, mines impostors anew between rounds, and has the
+# names of scikit-learn and metric-learn.
 
 model = epro.LMNN(n_neighbors=3).fit(train, y_train)
 neighbours = KNeighborsClassifier(3).fit(model.transform(train), y_train)
-print(f"LMNN: {neighbours.score(model.transform(test), y_test):.3f}, with a transformation of shape {model.components_.shape}")
+accuracy = neighbours.score(model.transform(test), y_test)
+print(f"LMNN: {accuracy:.3f}, with a transformation of shape {model.components_.shape}")

@@ -38,6 +38,7 @@ def solver_of(method: Any) -> Solver:
 __all__ = [
     "APG",
     "METHODS",
+    "SGD",
     "Auto",
     "EpochSGD",
     "EproNewton",
@@ -49,7 +50,6 @@ __all__ = [
     "LogTSGD",
     "OneProj",
     "OneProjGeneral",
-    "SGD",
     "Solver",
     "solver_of",
 ]
