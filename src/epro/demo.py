@@ -160,10 +160,11 @@ def seen(outcomes: list[Outcome]) -> str:
 
 def _draw(outcomes: list[Outcome], path: Path) -> None:
     """Suboptimality against stochastic gradients (above) and projections (below), a column for each problem."""
+    from matplotlib import colormaps
     from matplotlib.figure import Figure
 
     names = list(dict.fromkeys(outcome.case.name for outcome in outcomes))
-    labels = list(methods())
+    labels, colours = list(methods()), colormaps["tab20"]
     figure = Figure(figsize=(4.2 * len(names), 7.5), layout="constrained")
     grid = figure.subplots(2, len(names), squeeze=False)
     for outcome in outcomes:
@@ -171,11 +172,8 @@ def _draw(outcomes: list[Outcome], path: Path) -> None:
         last = len(history) - 1 if isinstance(outcome.solver, ONCE) else 0
         place = labels.index(outcome.method)
         style: dict[str, Any] = {
-            "color": f"C{place % 10}",
-            "marker": "os^vD*"[place % 6],
-            "markersize": 4,
-            "linewidth": 1.2,
-        }
+            "color": colours(place % 20), "marker": "os^vD*"[place % 6], "markersize": 4, "linewidth": 1.2,
+        }  # fmt: skip
         above = np.maximum(history["fun"] - outcome.case.lower_bound, 1e-9)[last:]
         for axes, against in zip(grid[:, column], ("steps", "projections"), strict=True):
             axes.plot(np.maximum(history[against][last:], 0.5), above, label=outcome.method, **style)

@@ -1,7 +1,8 @@
 """Intercepts: the last coordinate of x where a loss has one, neither penalised nor constrained.
 
-The parts of such a problem act on the other coordinates; `core` finds them. Minimised over the intercept alone, the slopes of
-the rows sum to zero, and then an affine function below f does not depend on the intercept: bounds are those of the core.
+The parts of such a problem act on the other coordinates; `core` finds them. Minimised over the intercept alone, the
+slopes of the rows sum to zero, and then an affine function below f does not depend on the intercept: bounds are those
+of the core.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def predictions(loss: Any, x: Array) -> Array:
 
 
 def shift(loss: Any, p: Array, mu: float = 0.0) -> float:
-    """The b that minimises the mean loss (or its Moreau envelope) of p + b: Newton's steps, a bracket where they fail."""
+    """The b that minimises the mean loss (or its Moreau envelope) of p + b: Newton's steps, else a bracket."""
     p = np.asarray(p, np.float64)
 
     def derivative(b: float) -> float:
@@ -84,7 +85,8 @@ def _bracketed(derivative: Any, b: float, at_b: float) -> float:
     for _ in range(40):
         end = b + side * width
         if derivative(end) * at_b <= 0.0:
-            return float(brentq(derivative, min(b, end), max(b, end), xtol=1e-300, rtol=1e-15, maxiter=200))
+            root: Any = brentq(derivative, min(b, end), max(b, end), xtol=1e-300, rtol=np.float64(1e-15), maxiter=200)
+            return float(root)
         width *= 4.0
     return b
 

@@ -1,7 +1,7 @@
 """Large-margin nearest neighbours: pairs, impostors, and rounds of a convex problem over metrics.
 
-With M a metric, (i, j) the pairs of a point and its nearest points of the same class, and (i, j, l) the triplets in which
-a point l of another class is nearer to i than j is, plus a margin (Weinberger and Saul, 2009):
+With M a metric, (i, j) the pairs of a point and its nearest points of the same class, and (i, j, l) the triplets in
+which a point l of another class is nearer to i than j is, plus a margin (Weinberger and Saul, 2009):
 
     min over M >= floor of  (1 - c) mean over pairs of |x_i - x_j|_M^2
                             + c / #pairs * sum over triplets of [margin + |x_i - x_j|_M^2 - |x_i - x_l|_M^2]_+  + g(M).
@@ -57,7 +57,7 @@ def pairs_within_classes(Z: Array, y: Array, k: int) -> Index:
 
 
 def impostors(Z: Array, y: Array, pairs: Index, cap: int) -> Index:
-    """Triplets (i, j, l): l of another class, nearer to i than j is plus one; at most the ``cap`` nearest l of each i."""
+    """Triplets (i, j, l): l of another class, nearer to i than j plus one; at most the ``cap`` nearest l of each i."""
     order = np.argsort(pairs[:, 0], kind="stable")
     pairs = pairs[order]
     d = Z[pairs[:, 0]] - Z[pairs[:, 1]]
@@ -113,7 +113,7 @@ def merged(old: Index | None, new: Index, n: int) -> Index:
     key = (new[:, 0] * n + new[:, 1]) * n + new[:, 2]
     if old is not None:
         key = np.union1d(key, (old[:, 0] * n + old[:, 1]) * n + old[:, 2])
-    return np.stack([key // n // n, key // n % n, key % n], axis=1)
+    return np.stack([key // n // n, key // n % n, key % n], axis=1, dtype=np.int64)
 
 
 def factor(M: Array, rank: int | None = None) -> Array:

@@ -154,12 +154,15 @@ def path(
     from epro.estimators.shorthands import coefficient_names
 
     ax, made, radii = _axes(ax), constraint or L1Ball, np.sort(np.asarray(radii, dtype=float))
-    model, coef, scores = clone(estimator).set_params(warm_start=True), [], []
+    model: Any = clone(estimator)
+    model.set_params(warm_start=True)
+    coef: Any = []
+    scores = []
     for radius in radii:
         model.set_params(constraint=made(radius)).fit(X, y)
         coef.append(np.atleast_2d(model.coef_)[0].copy())
         if cv is not None:
-            one = clone(estimator).set_params(constraint=made(radius))
+            one: Any = clone(model).set_params(constraint=made(radius))  # type: ignore[union-attr]
             scores.append(float(np.mean(cross_val_score(one, X, y, cv=cv))))
     coef = np.array(coef)
     for j, name in enumerate(coefficient_names(model, coef.shape[1])):

@@ -15,8 +15,8 @@ from epro.solvers import EproSGD
 def next_epoch(problem: Problem, x: Array | None, seen: int, random_state: Any = 0) -> Array:
     """The feasible average of one epoch over the batch in ``problem``, after ``seen`` rows before it.
 
-    The step size is the textbook's for a stochastic gradient after t rows: c / t with strong convexity, else c / sqrt(t),
-    starting at 1/(2L), L the largest curvature of a row (its squared length where the loss is not smooth).
+    The step size is the textbook's for a stochastic gradient after t rows: c / t with strong convexity, else
+    c / sqrt(t), starting at 1/(2L), L the largest curvature of a row (its squared length where the loss is not smooth).
     """
     loss = problem.loss
     smoothness = row_smoothness(loss) if loss.smoothness is not None else float((loss.row_norms2 * loss.weights).max())

@@ -5,28 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from epro import losses
 from epro.estimators.linear import ConstrainedLinear
 from epro.estimators.progress import begin, end, with_callbacks
+from epro.estimators.scores import ScoresMixin
 from epro.losses.multinomial import Multinomial
 from epro.protocols import Array
 
 LOSSES = {"log_loss": losses.Logistic, "hinge": losses.Hinge, "squared_hinge": losses.SquaredHinge}
 
 
-def _has_probabilities(estimator: Any) -> bool:
-    if estimator.loss != "log_loss":
-        raise AttributeError(f"probabilities need loss='log_loss', got {estimator.loss!r}")
-    return True
-
-
-class ConstrainedClassifier(ClassifierMixin, ConstrainedLinear):
+class ConstrainedClassifier(ScoresMixin, ConstrainedLinear):
     """Linear classification under hard constraints on the coefficients.
 
     Parameters
@@ -42,7 +35,7 @@ class ConstrainedClassifier(ClassifierMixin, ConstrainedLinear):
     l1_ratio : float, default 0.0
         From 0 (ridge) to 1 (l1 norm).
     constraint : constraint or list, optional
-        A set of `epro.constraints`, SciPy's ``Bounds`` or ``LinearConstraint``, or a list of them, for the coefficients.
+        On the coefficients: a set of `epro.constraints`, SciPy's ``Bounds`` or ``LinearConstraint``, or a list of them.
     positive : bool or boolean mask, default False
         Which coefficients must not be negative.
     monotonic : dict, optional
@@ -110,11 +103,11 @@ class ConstrainedClassifier(ClassifierMixin, ConstrainedLinear):
     """
 
     def __init__(
-        self, *, loss: str = "log_loss", multi_class: str = "ovr", class_weight: Any = None, alpha: float = 1e-4, l1_ratio: float = 0.0,
-        constraint: Any = None, positive: Any = False, monotonic: Any = None, sum_to: Any = None, bounds: Any = None,
-        A_ineq: Any = None, b_ineq: Any = None, fairness: Any = None, fit_intercept: bool = True, solver: Any = "auto",
-        max_iter: int = 3000, tol: float = 1e-6, random_state: Any = 0, warm_start: bool = False,
-        verbose: bool = False,
+        self, *, loss: str = "log_loss", multi_class: str = "ovr", class_weight: Any = None, alpha: float = 1e-4,
+        l1_ratio: float = 0.0, constraint: Any = None, positive: Any = False, monotonic: Any = None,
+        sum_to: Any = None, bounds: Any = None, A_ineq: Any = None, b_ineq: Any = None, fairness: Any = None,
+        fit_intercept: bool = True, solver: Any = "auto", max_iter: int = 3000, tol: float = 1e-6,
+        random_state: Any = 0, warm_start: bool = False, verbose: bool = False,
     ) -> None:  # fmt: skip
         self.loss = loss
         self.multi_class = multi_class
@@ -197,7 +190,8 @@ class ConstrainedClassifier(ClassifierMixin, ConstrainedLinear):
         self.classes_ = np.unique(classes) if first else self.classes_
         self._begin_stream()
         if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise ValueError(f"classes {classes!r} is not the same as on the last call to partial_fit, {self.classes_!r}")
+            known = self.classes_
+            raise ValueError(f"classes {classes!r} is not the same as on the last call to partial_fit, {known!r}")
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown):
             raise ValueError(f"y has the class {unknown[0]!r}, which is not in classes")
@@ -211,72 +205,6 @@ class ConstrainedClassifier(ClassifierMixin, ConstrainedLinear):
         self._streamed = streamed
         self._streamed_attributes(X.shape)
         return self
-
-    def decision_function(self, X: Any) -> Array:
-        """Signed scores; positive for the second of two classes.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,) or (n_samples, n_classes)
-        """
-        check_is_fitted(self, "coef_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        scores = X @ self.coef_.T + self.intercept_
-        return scores.ravel() if scores.shape[1] == 1 else scores
-
-    def predict(self, X: Any) -> Array:
-        """Classes.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
-
-    @available_if(_has_probabilities)
-    def predict_proba(self, X: Any) -> Array:
-        """Probabilities of the classes, for "log_loss"; one-vs-rest ones are divided by their sum.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
-        from scipy.special import expit, softmax
-
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return np.column_stack([expit(-scores), expit(scores)])
-        if self.multi_class == "multinomial":
-            return softmax(scores, axis=1)
-        found = expit(scores)
-        return found / np.maximum(found.sum(axis=1, keepdims=True), np.finfo(found.dtype).tiny)
-
-    @available_if(_has_probabilities)
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of the probabilities.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
-        return np.log(self.predict_proba(X))
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, Array, Any]:
         if self.loss not in LOSSES:

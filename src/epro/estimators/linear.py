@@ -40,6 +40,9 @@ def method_of(solver: Any, problem: Problem) -> Any:
 class ConstrainedLinear(CallbackSupport, BaseEstimator):
     """The shared base; ``loss`` and what depends on it are the subclasses'."""
 
+    _normals: Any
+    coef_: Any
+    intercept_: Any
     result_: Any
 
     def __sklearn_tags__(self) -> Any:
@@ -96,7 +99,8 @@ class ConstrainedLinear(CallbackSupport, BaseEstimator):
         coef = np.atleast_2d(self.coef_)
         if k >= len(coef) or coef.shape[1] != width:
             return None
-        return np.append(coef[k], np.atleast_1d(self.intercept_)[k]) if self.fit_intercept else coef[k]  # type: ignore[attr-defined]
+        b: Any = np.atleast_1d(np.asarray(self.intercept_))
+        return np.append(coef[k], b[k]) if self.fit_intercept else coef[k]  # type: ignore[attr-defined]
 
     def _keep(self, results: list[Any], n: int, d: int) -> None:
         """Attributes from one result per output."""

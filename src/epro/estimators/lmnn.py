@@ -6,15 +6,16 @@ import warnings
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import randomized_svd
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from epro import metric_rounds as rounds
+from epro.atoms import matrices
+from epro.estimators.mahalanobis import MahalanobisMixin
 from epro.estimators.progress import CallbackSupport, begin, end, reporting, with_callbacks
 from epro.protocols import Array
 
@@ -23,7 +24,7 @@ IMPOSTORS = 10  # of each point, in one round
 ROUNDS = 5
 
 
-class LMNN(CallbackSupport, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LMNN(CallbackSupport, MahalanobisMixin, BaseEstimator):
     """A metric in which the nearest points of each point share its class (large-margin nearest neighbours).
 
     The metric is positive semidefinite exactly. Nothing depends on the units of X.
@@ -175,95 +176,6 @@ class LMNN(CallbackSupport, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         end(self)
         return self
 
-    def transform(self, X: Any) -> Array:
-        """X in coordinates where the metric is the Euclidean one.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_rows)
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        return X @ self.components_.T
-
-    def get_mahalanobis_matrix(self) -> Array:
-        """The metric, ``components_.T @ components_``.
-
-        Returns
-        -------
-        array of shape (n_features, n_features)
-        """
-        check_is_fitted(self)
-        return self.components_.T @ self.components_
-
-    def pair_distance(self, pairs: Any) -> Array:
-        """The distances of pairs of points.
-
-        Parameters
-        ----------
-        pairs : array of shape (n_pairs, 2, n_features)
-
-        Returns
-        -------
-        array of shape (n_pairs,)
-        """
-        check_is_fitted(self)
-        pairs = np.asarray(pairs)
-        if pairs.ndim != 3 or pairs.shape[1:] != (2, self.n_features_in_):
-            raise ValueError(f"pairs must have shape (n_pairs, 2, {self.n_features_in_}), got {pairs.shape}")
-        return np.linalg.norm((pairs[:, 0] - pairs[:, 1]) @ self.components_.T, axis=1)
-
-    def pair_score(self, pairs: Any) -> Array:
-        """Minus the distances of pairs of points: larger is more similar.
-
-        Parameters
-        ----------
-        pairs : array of shape (n_pairs, 2, n_features)
-
-        Returns
-        -------
-        array of shape (n_pairs,)
-        """
-        return -self.pair_distance(pairs)
-
-    def score_pairs(self, pairs: Any) -> Array:
-        """The distances of pairs of points, under metric-learn's older name.
-
-        Parameters
-        ----------
-        pairs : array of shape (n_pairs, 2, n_features)
-
-        Returns
-        -------
-        array of shape (n_pairs,)
-        """
-        return self.pair_distance(pairs)
-
-    def get_metric(self) -> Any:
-        """The metric as a function of two points, as scikit-learn's neighbours accept it.
-
-        Returns
-        -------
-        callable
-            ``metric(u, v, squared=False)``
-        """
-        check_is_fitted(self)
-        components = self.components_.copy()
-
-        def metric(u: Any, v: Any, squared: bool = False) -> float:
-            d = components @ (np.asarray(u) - np.asarray(v))
-            return float(d @ d) if squared else float(np.sqrt(d @ d))
-
-        return metric
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.components_.shape[0]
-
     # -- fitting
 
     def _check_parameters(self) -> None:
@@ -280,11 +192,11 @@ class LMNN(CallbackSupport, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     def _coordinates(self, X: Any) -> tuple[Any, Array | None]:
         """The points in the coordinates that the metric is learnt in, and their basis."""
         if X.shape[1] <= DIRECTIONS or self.l1_off > 0 or self.floor > 0:
-            dense_enough = not sparse.issparse(X) or self.l1_off > 0 or self.floor > 0
-            return (X if dense_enough else X.toarray()), None
+            return (X if self.l1_off > 0 or self.floor > 0 else matrices.dense(X)), None
         rank = min(DIRECTIONS, *X.shape)
         random = check_random_state(self.random_state)
-        basis = randomized_svd(X, rank, n_iter=3, random_state=random)[2].T.astype(X.dtype)
+        svd: Any = randomized_svd  # whose annotations forbid numbers of iterations
+        basis = svd(X, rank, n_iter=3, random_state=random)[2].T.astype(X.dtype)
         return np.ascontiguousarray(X @ basis), basis
 
     def _start(self, points: Any, basis: Array | None, scale: float) -> Array:
@@ -302,7 +214,7 @@ class LMNN(CallbackSupport, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return np.ascontiguousarray(PSD(self.floor).project(M), dtype=points.dtype)
 
     def _learn(self, points: Any, basis: Array | None, y: Array) -> None:
-        pairs = rounds.pairs_within_classes(self._dense(points), y, self.n_neighbors)
+        pairs = rounds.pairs_within_classes(matrices.dense(points), y, self.n_neighbors)
         scale = rounds.mean_square(points, pairs) or 1.0
         points = points / points.dtype.type(np.sqrt(scale))
         pull, M = rounds.spread(points, pairs), self._start(points, basis, scale)
@@ -323,10 +235,6 @@ class LMNN(CallbackSupport, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             self.n_projections_ += self.result_.n_projections
         self.n_triplets_ = len(triplets) if triplets is not None else 0
         self._finish(M, basis, scale)
-
-    def _dense(self, points: Any) -> Any:
-        """Distances within classes need rows; sparse points keep their products sparse."""
-        return points.toarray() if sparse.issparse(points) else points
 
     def _round(self, points: Any, triplets: Any, pull: Array, pairs: int, M: Array, steps: int, L: Any) -> Any:
         metric = rounds.Metric(self.trade_off, self.ridge, self.l1_off, self.floor)

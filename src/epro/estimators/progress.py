@@ -7,16 +7,21 @@ from contextlib import contextmanager
 from typing import Any
 
 try:
-    from sklearn.callback import CallbackSupportMixin as CallbackSupport
-    from sklearn.callback import with_callbacks
+    from sklearn import callback as protocol
 except ImportError:  # before scikit-learn 1.9
+    protocol = None
 
-    class CallbackSupport:  # type: ignore[no-redef]
-        """Nothing to support."""
 
-    def with_callbacks(fit: Any) -> Any:  # type: ignore[no-redef]
-        """The method itself."""
-        return fit
+class _NoSupport:
+    """Nothing to support."""
+
+
+def _unchanged(fit: Any) -> Any:
+    return fit
+
+
+CallbackSupport: Any = _NoSupport if protocol is None else protocol.CallbackSupportMixin
+with_callbacks: Any = _unchanged if protocol is None else protocol.with_callbacks
 
 
 @contextmanager

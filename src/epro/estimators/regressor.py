@@ -33,7 +33,7 @@ class ConstrainedRegressor(RegressorMixin, ConstrainedLinear):
     l1_ratio : float, default 0.0
         From 0 (ridge) to 1 (l1 norm).
     constraint : constraint or list, optional
-        A set of `epro.constraints`, SciPy's ``Bounds`` or ``LinearConstraint``, or a list of them, for the coefficients.
+        On the coefficients: a set of `epro.constraints`, SciPy's ``Bounds`` or ``LinearConstraint``, or a list of them.
     positive : bool or boolean mask, default False
         Which coefficients must not be negative.
     monotonic : dict, optional
@@ -102,11 +102,11 @@ class ConstrainedRegressor(RegressorMixin, ConstrainedLinear):
     """
 
     def __init__(
-        self, *, loss: str = "squared_error", epsilon: float = 1.35, quantile: float = 0.5, alpha: float = 1e-4, l1_ratio: float = 0.0,
-        constraint: Any = None, positive: Any = False, monotonic: Any = None, sum_to: Any = None, bounds: Any = None,
-        A_ineq: Any = None, b_ineq: Any = None, fairness: Any = None, fit_intercept: bool = True, solver: Any = "auto",
-        max_iter: int = 3000, tol: float = 1e-6, random_state: Any = 0, warm_start: bool = False,
-        verbose: bool = False,
+        self, *, loss: str = "squared_error", epsilon: float = 1.35, quantile: float = 0.5, alpha: float = 1e-4,
+        l1_ratio: float = 0.0, constraint: Any = None, positive: Any = False, monotonic: Any = None,
+        sum_to: Any = None, bounds: Any = None, A_ineq: Any = None, b_ineq: Any = None, fairness: Any = None,
+        fit_intercept: bool = True, solver: Any = "auto", max_iter: int = 3000, tol: float = 1e-6,
+        random_state: Any = 0, warm_start: bool = False, verbose: bool = False,
     ) -> None:  # fmt: skip
         self.loss = loss
         self.epsilon = epsilon

@@ -1,4 +1,4 @@
-"""From the shorthands of the estimators (signs, orders, sums, bounds, fairness) to constraints, with columns by name."""
+"""From the estimators' shorthands (signs, orders, sums, bounds, fairness) to constraints, with columns by name."""
 
 from __future__ import annotations
 
@@ -124,7 +124,8 @@ def _fairness(fairness: Any, X: Any, sensitive: Any, columns: Columns) -> Constr
             raise ValueError("fairness must be a number, the largest covariance, where fit is given sensitive columns")
         return covariance_bound(X, sensitive, fairness)
     if not isinstance(fairness, tuple | list) or len(fairness) != 2:
-        raise ValueError(f"fairness must be (columns, t), or a number where fit is given sensitive columns, got {fairness!r}")
+        expected = "(columns, t), or a number where fit is given sensitive columns"
+        raise ValueError(f"fairness must be {expected}, got {fairness!r}")
     names, at_most = fairness
     wanted = [columns(column, "fairness") for column in ([names] if isinstance(names, str | int) else names)]
     part = X[:, wanted]

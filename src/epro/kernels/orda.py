@@ -10,6 +10,7 @@ from epro.kernels.records import kernel
 from epro.protocols import Array, Index
 
 
+# fmt: off
 @kernel
 def orda_steps(
     p: Any, domain: Any, lam: float, eta: float, query_u: bool, t0: int, x1: Array, x: Array, z: Array, dual: Array,
@@ -49,3 +50,4 @@ def orda_steps(
         x[...] = u                                                     # line 8
         p.g.prox(x, 1.0 / gamma)
         domain.project(x)
+# fmt: on

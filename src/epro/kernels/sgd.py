@@ -41,6 +41,7 @@ def sgd_steps(
     """As many steps as there are rows in ``draws``; x is left at the last point, ``total`` gains x_1 + ... + x_T."""
     batch = draws.shape[1]
     predictions, slopes = np.empty(batch, x.dtype), np.empty(batch, x.dtype)
+    # fmt: off
     for t in range(draws.shape[0]):
         rows, eta = draws[t], etas[t]
         total += x                                                     # Algorithm 1, line 8 averages x_1 .. x_T
@@ -57,6 +58,7 @@ def sgd_steps(
         penalty.push(p.constraint, work, c, anchor, eta, x)            # ... + lam dc(x))
         move.after(p.g, x, eta)                                        # Eq. (cb): prox of g
         domain.project(x)                                              # nothing for Epro-SGD
+    # fmt: on
 
 
 @kernel

@@ -18,9 +18,7 @@ from epro.protocols import Array, Index
 
 
 @kernel
-def vr_steps(
-    p: Any, domain: Any, anchor: Array, G: Array, x: Array, total: Array, draws: Index, eta: float
-) -> None:
+def vr_steps(p: Any, domain: Any, anchor: Array, G: Array, x: Array, total: Array, draws: Index, eta: float) -> None:
     """As many steps as there are rows in ``draws``; total gains the points after each step."""
     batch = draws.shape[1]
     predictions, slopes = np.empty(batch, x.dtype), np.empty(batch, x.dtype)

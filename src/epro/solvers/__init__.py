@@ -19,10 +19,10 @@ from epro.solvers.oneproj import OneProj
 from epro.solvers.oneproj_general import OneProjGeneral
 from epro.solvers.sgd import SGD
 
-METHODS: dict[str, type[Solver]] = {
-    solver.name: solver
-    for solver in (Auto, EproSGD, EproORDA, EproVR, SGD, EpochSGD, OneProj, OneProjGeneral, LogTSGD, FrankWolfe, APG, EproNewton, Gram)
-}
+SOLVERS = (
+    Auto, EproSGD, EproORDA, EproVR, SGD, EpochSGD, OneProj, OneProjGeneral, LogTSGD, FrankWolfe, APG, EproNewton, Gram,
+)  # fmt: skip
+METHODS: dict[str, type[Solver]] = {solver.name: solver for solver in SOLVERS}
 
 
 def solver_of(method: Any) -> Solver:

@@ -62,7 +62,8 @@ class APG(Solver):
         """One proximal step from y, with the smallest L (by doubling) whose quadratic model lies above f there."""
         loss = oracles.problem.loss
         p: Array = loss.atoms.predictions(y)
-        value, gradient = loss.mean_loss(p), loss.atoms.adjoint(loss.slopes(p))
+        value = loss.mean_loss(p)
+        gradient: Array = loss.atoms.adjoint(loss.slopes(p))
         evaluations = 1
         while True:
             x: Array = composite_prox(

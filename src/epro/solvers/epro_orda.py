@@ -51,6 +51,7 @@ class EproORDA(Solver):
         memory = {"x0": state.memory.get("x0", state.x)}
         chosen = self.plan(oracles.problem, memory["x0"], T)
         domain = oracles.ball(chosen.guard)
+        # fmt: off
         x = state.x                                                                            # line 2
         schedule = epro_orda(chosen.t1, chosen.eta1)                                           # line 6
         for k, epoch in enumerate(within(schedule, T // self.batch, overhead=1), start=1):     # line 3
@@ -62,7 +63,8 @@ class EproORDA(Solver):
             state = state.after(                                                               # line 7
                 x, steps * self.batch, step_size=eta, lam=chosen.lam, violation=oracles.problem.violation(last),
                 memory=memory,
-            )  # fmt: skip
+            )
+            # fmt: on
             yield state
 
     def plan(self, problem: Problem, x0: Array, T: int) -> Plan:

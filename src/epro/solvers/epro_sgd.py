@@ -83,6 +83,7 @@ class EproSGD(Solver):
         move = Implicit() if self.robust else Proximal() if self.proximal else Explicit()
         domain = oracles.ball(chosen.guard)
         clipped = ClippedEpochs(oracles, chosen.lam) if self._clips(oracles.problem) else None
+        # fmt: off
         schedule = self.schedule or doubling(chosen.t1, chosen.eta1)                   # line 9
         x = state.x                                                                    # line 2
         for k, epoch in enumerate(within(schedule, T // self.batch), start=1):         # line 3
@@ -98,7 +99,8 @@ class EproSGD(Solver):
             state = state.after(                                                       # line 10
                 x, epoch.steps * self.batch, step_size=epoch.step_sizes(0, 1)[0], lam=penalty.lam,
                 violation=oracles.problem.violation(average), memory=memory,
-            )  # fmt: skip
+            )
+            # fmt: on
             yield state
 
     def plan(self, problem: Problem, x0: Array, T: int) -> Plan:

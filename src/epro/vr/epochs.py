@@ -230,5 +230,3 @@ class VarianceReduced:
             self.mode = "apg"
         elif self.mode == "apg" and self.rate_apg < 0.5 * self.rate_vr:
             self.mode, self.apg, self.rate_apg = "vr", None, 2.0 * max(self.rate_apg, 0.0)
-
-
