@@ -42,7 +42,7 @@ def save(run: Run, path: str | os.PathLike[str]) -> None:
         "fingerprint": fingerprint(run.problem), "rng": oracles.rng.bit_generator.state,
         "counts": oracles.counts, "work": oracles.work, "seconds": oracles.clock.seconds,
         "state": {field.name: getattr(run.state, field.name) for field in dataclasses.fields(State)},
-        "x0": run.x0, "history": list(run.history), "bound": run.bound,
+        "x0": run.x0, "history": list(run.history), "bound": run.bound, "normal": run.normal,
         "certificate_projections": run.certificate_projections, "evaluated": run.evaluated, "certified": run.certified,
     }  # fmt: skip
     arrays["json"] = np.frombuffer(json.dumps(_encoded(found, arrays)).encode(), dtype=np.uint8)
@@ -88,7 +88,7 @@ def restore(run: Run, found: dict[str, Any]) -> None:
     oracles.counts[...], oracles.work[...] = found["counts"], found["work"]
     oracles.clock.restart(found["seconds"])
     run.state, run.x0, run.history = State(**found["state"]), found["x0"], History(found["history"])
-    for name in ("bound", "certificate_projections", "evaluated", "certified"):
+    for name in ("bound", "normal", "certificate_projections", "evaluated", "certified"):
         setattr(run, name, found[name])
 
 

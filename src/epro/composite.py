@@ -24,6 +24,7 @@ from epro.intercepts import core
 from epro.problem import Problem
 from epro.protocols import Array
 from epro.regularizers.base import Regularizer
+from epro.regularizers.partial import OnFirstRecord
 from epro.regularizers.separable import Separable
 
 Project = Callable[[Array], Array]
@@ -38,8 +39,9 @@ class Thresholded(NamedTuple):
 
 
 def separable(g: Regularizer, shape: tuple[int, ...]) -> bool:
-    """Whether g is a sum of built-in regularizers."""
-    return isinstance(g.record(shape, np.dtype(np.float64)), Separable)
+    """Whether g is a sum of built-in regularizers, an intercept apart."""
+    record = g.record(shape, np.dtype(np.float64))
+    return isinstance(record.first if isinstance(record, OnFirstRecord) else record, Separable)
 
 
 def thresholds(g: Regularizer, shape: tuple[int, ...]) -> Array | float:

@@ -60,16 +60,21 @@ def quadratic_bound(
     return fun + float((normal + u) @ z) - support - 0.5 * float(r @ (unit * scipy.linalg.cho_solve(factor, unit * r)))
 
 
+def valid(problem: Problem, multipliers: LinearMultipliers) -> LinearMultipliers:
+    """The same with what has the wrong sign, or belongs to no finite bound, set to zero."""
+    linear = as_linear(problem.constraint, int(np.prod(problem.shape)))
+    upper = np.where(np.isfinite(linear.ub), np.maximum(multipliers.bounds, 0.0), 0.0)
+    lower = np.where(np.isfinite(linear.lb), np.maximum(-multipliers.bounds, 0.0), 0.0)
+    return LinearMultipliers(np.maximum(multipliers.ub, 0.0), multipliers.eq, upper - lower)
+
+
 def normal_vector(problem: Problem, multipliers: LinearMultipliers) -> tuple[Array, float]:
     """(A'nu, <nu, b>) of a polyhedron: a normal vector, and an upper bound of its support function."""
     linear = as_linear(problem.constraint, int(np.prod(problem.shape)))
-    nu, bounds = np.maximum(multipliers.ub, 0.0), multipliers.bounds
-    upper, lower = np.maximum(bounds, 0.0), np.maximum(-bounds, 0.0)
-    upper, lower = np.where(np.isfinite(linear.ub), upper, 0.0), np.where(np.isfinite(linear.lb), lower, 0.0)
-    normal = linear.A_ub.T @ nu + linear.A_eq.T @ multipliers.eq + upper - lower
-    finite_ub, finite_lb = np.where(upper > 0, linear.ub, 0.0), np.where(lower > 0, linear.lb, 0.0)
-    support = nu @ linear.b_ub + multipliers.eq @ linear.b_eq + upper @ finite_ub - lower @ finite_lb
-    return normal, float(support)
+    nu, eq, bounds = valid(problem, multipliers)
+    normal = linear.A_ub.T @ nu + linear.A_eq.T @ eq + bounds
+    reached = np.where(bounds > 0.0, linear.ub, np.where(bounds < 0.0, linear.lb, 0.0))
+    return normal, float(nu @ linear.b_ub + eq @ linear.b_eq + bounds @ reached)
 
 
 def lagrangian_bound(

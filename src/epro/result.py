@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import enum
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.optimize as so
+
+if TYPE_CHECKING:
+    from epro.constraints.base import Constraint
 
 
 class Status(enum.IntEnum):
@@ -80,7 +84,38 @@ class Result(so.OptimizeResult):
         One row per epoch.
     guarantee : Guarantee
         Which theorem covers the run, with which constants, or why none does.
+    choice : str
+        What ``method="auto"`` chose, and why.
+    normal : array or None
+        A vector normal to the set near x, equal to minus the gradient of the objective up to what the gap allows (at a
+        kink: to minus the subgradient that is optimal); None where no bound was proven.
+    multipliers
+        One for each piece of the constraint, at least zero for an inequality: the price of its right-hand side. The
+        constraint's own `multipliers` says in which form. None without a ``normal``.
+    active : list
+        The pieces of the constraint that hold with equality at x.
     """
+
+    def belongs_to(self, constraint: Constraint) -> None:
+        """Whose multipliers and pieces `multipliers` and `active` are; both are computed when they are asked for."""
+        self.__dict__["_constraint"] = constraint
+
+    @cached_property
+    def multipliers(self) -> Any:
+        """The price of each piece of the constraint."""
+        constraint = self.__dict__["_constraint"]
+        return None if self.normal is None else constraint.multipliers(np.asarray(self.x, float), self.normal)
+
+    @cached_property
+    def active(self) -> list[Any]:
+        """The pieces of the constraint that hold with equality."""
+        return self.__dict__["_constraint"].active(self.x)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A pickle holds what was computed, not the constraint, which may be made of functions."""
+        if "_constraint" not in self.__dict__:
+            return self.__dict__
+        return {"multipliers": self.multipliers, "active": self.active}
 
     def __repr__(self) -> str:
         shown = ["fun", "gap", "violation", "n_steps", "n_epochs", "n_projections", "n_cuts", "seconds"]

@@ -44,7 +44,7 @@ class Run:
         oracles.target = budget.tol
         self.callbacks, self.state, self.x0 = callbacks, state, state.x
         self.history = History()
-        self.bound, self.certificate_projections = -np.inf, 0
+        self.bound, self.normal, self.certificate_projections = -np.inf, None, 0
         self.certifier = Certifier(self.problem, self._certificate_project)
         self.evaluated = self.certified = -self.problem.n  # steps at which the last full pass was spent
 
@@ -102,9 +102,9 @@ class Run:
                     fun = self.problem.value(state.x)
                     if not np.isfinite(fun):
                         raise Diverged(f"a step size of {np.max(state.step_size):.3g} made the objective {fun}")
-                self.bound = max(self.bound, state.lower_bound)
+                self._bounded(state.lower_bound, state.normal)
                 if self._wants_certificate(state):
-                    self.bound = max(self.bound, self.certifier.at(state.x).lower_bound)
+                    self._certify(state.x)
         self.history.append({
             "epoch": state.epoch, "steps": state.steps, "projections": self.oracles.n_projections, "seconds": seconds,
             "fun": fun, "gap": gap_of(fun, self.bound), "violation": state.violation, "lam": state.lam,
@@ -125,6 +125,15 @@ class Run:
             return False
         self.certified = state.steps
         return True
+
+    def _certify(self, x: Array) -> None:
+        certificate = self.certifier.at(x)
+        self._bounded(certificate.lower_bound, certificate.normal)
+
+    def _bounded(self, lower_bound: float, normal: Array | None) -> None:
+        """The best bound so far, and the normal vector that proves it."""
+        if lower_bound > self.bound:
+            self.bound, self.normal = lower_bound, normal
 
     def _certificate_project(self, x: Array) -> Array:
         self.certificate_projections += 1
@@ -149,7 +158,7 @@ class Run:
         state = self.state
         fun = state.fun if state.exact and np.isfinite(state.fun) else problem.value(state.x)
         if status not in (Status.CONVERGED, Status.INTERRUPTED) and np.isfinite(fun):
-            self.bound = max(self.bound, self.certifier.at(state.x).lower_bound)
+            self._certify(state.x)
         if not np.isfinite(fun):
             status, detail = Status.DIVERGED, f"The objective is {fun}."
         if self._proven(fun) and status in (Status.MAX_STEPS, Status.STALLED):
@@ -160,7 +169,7 @@ class Run:
         gap = gap_of(fun, self.bound)
         if self.history:
             self.history[-1] |= {"fun": fun, "gap": gap}
-        return Result(
+        found = Result(
             x=state.x, fun=fun, success=status is Status.CONVERGED, status=status,
             message=" ".join(part for part in (status.sentence, detail) if part), gap=gap,
             lower_bound=min(self.bound, fun), violation=violation, n_steps=state.steps, n_epochs=state.epoch,
@@ -168,8 +177,10 @@ class Run:
             n_cuts_skipped=self.oracles.n_cuts_skipped,
             n_certificate_projections=self.certificate_projections, seconds=seconds, history=self.history,
             guarantee=self.solver.guarantee(problem, self.x0, T), method=self.solver.name,
-            estimates=self.solver.estimates(problem, self.x0, T), choice=self.oracles.choice,
+            estimates=self.solver.estimates(problem, self.x0, T), choice=self.oracles.choice, normal=self.normal,
         )  # fmt: skip
+        found.belongs_to(problem.constraint)
+        return found
 
     def _make_feasible(self) -> None:
         """Averages of feasible points, or a projection in single precision, may leave rounding: project once more."""

@@ -21,6 +21,7 @@ class State:
     lam: float = np.nan  # penalty weight
     violation: float = np.nan  # c before projecting
     lower_bound: float = -np.inf  # of the optimal value, where the method knows one
+    normal: Array | None = None  # to the set near x, against minus the gradient: what proved ``lower_bound``
     fun: float = np.nan  # f + g at x, where the method knows it
     exact: bool = False  # whether fun is that of this very x, summed over the data in double precision
     memory: dict[str, Any] = field(default_factory=dict)  # what else the method needs to continue: arrays and numbers
@@ -29,5 +30,5 @@ class State:
 
     def after(self, x: Array, steps: int, **known: Any) -> State:
         """The state at the end of the next epoch, which took ``steps`` stochastic gradients."""
-        fresh = {"lower_bound": -np.inf, "fun": np.nan, "exact": False}
+        fresh = {"lower_bound": -np.inf, "normal": None, "fun": np.nan, "exact": False}
         return replace(self, x=x, epoch=self.epoch + 1, steps=self.steps + steps, **{**fresh, **known})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from tests.auto.problems import polyhedral, rows
+from tests.auto.problems import in_units, polyhedral, rows
 from tests.certificate.problems import random_problem, reference
 
 import epro
@@ -159,6 +159,23 @@ def test_an_intercept_is_free():
     assert result.success
     slopes = problem.loss.slopes(problem.loss.atoms.predictions(result.x))
     assert abs(slopes.sum()) <= 1e-8
+
+
+@pytest.mark.parametrize("loss", ["Absolute", "Quantile"])
+def test_kinked_bounds_at_a_vertex_without_a_regularizer(loss):
+    """There the rows at their kinks and the constraints that bind span the space only together."""
+    result = epro.minimize(in_units(loss, np.ones(5)), "epro-newton", tol=1e-9)
+    assert result.success, result
+
+
+@pytest.mark.parametrize("loss", ["Hinge", "Logistic"])
+@pytest.mark.parametrize("regularizer", [regularizers.Ridge(1e-3), regularizers.L1(1e-3)])
+def test_models_beside_an_intercept_are_conic(loss, regularizer, monkeypatch):
+    """They are solved once a step, not by hundreds of projected steps."""
+    X, y = rows(loss, 200, 8, 0)
+    problem = epro.Problem(getattr(losses, loss)(X, y, intercept=True), regularizer, constraints.L1Ball(1.0))
+    monkeypatch.setattr("epro.models.accelerated_model", None)
+    assert epro.minimize(problem, "epro-newton", tol=1e-6).success
 
 
 SETS = [

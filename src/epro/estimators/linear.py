@@ -80,7 +80,7 @@ class ConstrainedLinear(CallbackSupport, BaseEstimator):
         if not result.success and tol > 0 and not result.gap <= fine:
             text = f"{type(self).__name__}: {result.message} The gap is {result.gap:.3g}; raise max_iter or tol."
             warnings.warn(text, ConvergenceWarning, stacklevel=4)
-        self._normals.append(-problem.gradient(result.x))
+        self._normals.append(-problem.gradient(result.x) if result.normal is None else result.normal)
         return result
 
     def _weights(self, sample_weight: Any, n: int) -> Any:

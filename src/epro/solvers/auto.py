@@ -172,7 +172,8 @@ def _accelerated(oracles: Oracles, state: State, T: int, costs: Costs, newton: b
             continue
         due, extra = count + max(4, count // 4), extra + problem.n
         certificate = certifier.at(now.x)
-        proven = {"lower_bound": certificate.lower_bound, "fun": certificate.fun, "exact": True}
+        proven = {"lower_bound": certificate.lower_bound, "normal": certificate.normal}
+        proven |= {"fun": certificate.fun, "exact": True}
         yield dataclasses.replace(now, steps=now.steps + problem.n, **proven)
         marks.append((clock.seconds, max(certificate.gap, 1e-300)))
         left = _remaining(marks, oracles.target * max(1.0, abs(certificate.fun)))

@@ -73,9 +73,10 @@ class EproNewton(Solver):
         while state.steps + 2 * problem.n <= T:
             t = run.step()
             x = problem.point(run.x)
+            bound, normal = run.bound()
             state = state.after(
-                x, run.spent() * problem.n, step_size=t, fun=run.fun, lower_bound=run.bound(), memory=run.memory(),
-                violation=problem.violation(x), exact=np.array_equal(x, run.x),
+                x, run.spent() * problem.n, step_size=t, fun=run.fun, lower_bound=bound, memory=run.memory(),
+                normal=normal, violation=problem.violation(x), exact=np.array_equal(x, run.x),
                 done="No step along the model lowers the objective." if run.stuck else "",
             )  # fmt: skip
             yield state
@@ -169,14 +170,18 @@ class SmoothNewton:
             self.size = min(self.problem.n, 4 * self.size)
         return t
 
-    def bound(self) -> float:
-        """A lower bound on the optimal value: by the model's multipliers where there are some, else by a projection."""
+    def bound(self) -> tuple[float, Array | None]:
+        """A lower bound on the optimal value, by the model's multipliers where there are some, else by a projection.
+
+        And the vector normal to the set that it rests on.
+        """
         t = self.here.tangent
         if self.warm is None:
-            return self.certifier.from_tangent(t).lower_bound
+            certificate = self.certifier.from_tangent(t)
+            return certificate.lower_bound, certificate.normal
         normal, support = duality.normal_vector(self.problem, self.warm)
         slopes = self.here.slopes / self.problem.n
-        return duality.lagrangian_bound(self.problem, t.x, t.height, t.slope, normal, support, self.fun, slopes)
+        return duality.lagrangian_bound(self.problem, t.x, t.height, t.slope, normal, support, self.fun, slopes), normal
 
     def _look(self, x: Array) -> Look:
         self.passes += 1

@@ -54,12 +54,12 @@ class Gram(Solver):
                 z[-1] -= (G[-1] @ z - b[-1]) / G[-1, -1]
             answer = problem.point(z)
             z = answer.astype(np.float64)  # rounded where the data are in single precision
-            fun, bound = _certified(problem, certifier, equations, z, warm)
+            fun, bound, normal = _certified(problem, certifier, equations, z, warm)
             moved, x = float(np.linalg.norm(z - x)), z
             exact = DIGITS * c <= 1e-3 * oracles.target * max(1.0, abs(fun))
             state = state.after(
                 answer, problem.n if state.epoch == 0 else 0, lower_bound=bound, fun=fun, exact=exact,
-                violation=problem.violation(answer),
+                violation=problem.violation(answer), normal=normal,
             )  # fmt: skip
             yield state
             if moved <= 1e-14 * max(1.0, float(np.linalg.norm(z))):
@@ -68,21 +68,22 @@ class Gram(Solver):
 
 def _certified(
     problem: Problem, certifier: Certifier, equations: Equations, z: Array, warm: LinearMultipliers | None
-) -> tuple[float, float]:
-    """F(z) and a lower bound, less what cancellation between the terms of f may cost."""
+) -> tuple[float, float, Array | None]:
+    """F(z), a lower bound, less what cancellation between the terms of f may cost, and the normal vector behind it."""
     G, b, c = equations
     value, gradient = float(0.5 * z @ G @ z - b @ z) + c, G @ z - b
     if warm is None:
         tangent = Tangent(z, value, value, gradient, float(np.abs(G).max()) ** 0.5)
-        bound = certifier.from_tangent(tangent).lower_bound
+        certificate = certifier.from_tangent(tangent)
+        bound, normal = certificate.lower_bound, certificate.normal
     else:
-        bound = _bound(problem, G, z, value, gradient, warm)
-    return value + problem.regularizer.value(z), bound - DIGITS * c
+        normal, support = duality.normal_vector(problem, warm)
+        bound = _bound(problem, G, z, value, gradient, normal, support)
+    return value + problem.regularizer.value(z), bound - DIGITS * c, normal
 
 
-def _bound(problem: Problem, G: Array, z: Array, value: float, gradient: Array, warm: LinearMultipliers) -> float:
+def _bound(problem: Problem, G: Array, z: Array, value: float, gradient: Array, normal: Array, support: float) -> float:
     """The better of two: by the ridge alone, and by the whole quadratic, which needs no ridge."""
-    normal, support = duality.normal_vector(problem, warm)
     ridge = duality.ridges(problem)
     tilt = 0.0 if problem.regularizer.tilt is None else problem.regularizer.tilt
     fun = value + float(0.5 * z @ (ridge * z) + np.sum(tilt * z))

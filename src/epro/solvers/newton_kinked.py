@@ -13,7 +13,7 @@ equation give the slacks' steps, and the first then
 so that x's step is one quadratic model over the set, with gradient A'(s + D q) and curvature A'DA (weights and 1/n
 apart). Slopes stay inside their intervals, hence are dual feasible: each iterate brings a certificate for the loss.
 The model's minimiser has A'(s + ds) + normal = 0 (g apart), so after a step t the residual A's + normal shrinks to
-1 - t of what it was, if ``normal`` takes the same step towards the model's normal vector: convex combinations, both.
+1 - t of what it was, if the multipliers take the same step towards the model's: convex combinations, both.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import numpy as np
 
 from epro import duality, quadratic
 from epro.certificate import Certifier
+from epro.constraints.linear import LinearMultipliers, as_linear, stack
 from epro.intercepts import balanced, predictions
 from epro.models import minimize_model
 from epro.oracles import Oracles
@@ -32,6 +33,8 @@ from epro.protocols import Array
 from epro.state import State
 
 TO_BOUNDARY = 0.99  # of the way, at most
+MULTIPLIERS = LinearMultipliers._fields
+PATIENCE = 25  # steps without a smaller gap: the end of double precision
 LEAST = 1e-15  # of the interval of slopes: a slope's distance from its ends
 
 
@@ -55,9 +58,9 @@ class KinkedNewton:
         self.s: Array = np.array(memory.get("s", 0.5 * (self.low + self.high)))
         self.a: Array = np.array(memory.get("a", np.maximum(residual, 0.0) + size))
         self.b: Array = np.array(memory.get("b", np.maximum(-residual, 0.0) + size))
-        self.normal: Array = np.array(memory.get("normal", np.zeros_like(self.x)))
-        self.support, self.length = float(memory.get("support", 0.0)), float(memory.get("length", 0.0))
-        self.warm: Any = None
+        self.length, self.gap = float(memory.get("length", 0.0)), float(memory.get("gap", np.inf))
+        self.idle = int(memory.get("idle", 0))  # steps since the gap last shrank
+        self.multipliers = LinearMultipliers(*(memory[name] for name in MULTIPLIERS)) if "ub" in memory else None
 
     def spent(self) -> int:
         """Passes of a step: two for its model, one for its certificate."""
@@ -65,8 +68,8 @@ class KinkedNewton:
 
     def memory(self) -> dict[str, Any]:
         """What the next step needs."""
-        names = ("x", "p", "s", "a", "b", "normal", "support", "length")
-        return {name: getattr(self, name) for name in names}
+        multipliers = {} if self.multipliers is None else self.multipliers._asdict()
+        return {name: getattr(self, name) for name in ("x", "p", "s", "a", "b", "length", "gap", "idle")} | multipliers
 
     @property
     def fun(self) -> float:
@@ -84,7 +87,7 @@ class KinkedNewton:
         linear = adjoint(self.loss, self.weights * (self.s + D * q))
         H = quadratic.gram(self.loss.atoms.matrix(), self.weights * D)
         try:
-            z, self.warm = minimize_model(self.oracles, H, linear, self.x, None)
+            z, towards = minimize_model(self.oracles, H, linear, self.x, None)
         except (RuntimeError, np.linalg.LinAlgError):  # the end of double precision
             self.stuck = True
             return 0.0
@@ -95,43 +98,64 @@ class KinkedNewton:
         t = min(1.0, _room(v, -ds), _room(u, ds), _room(self.a, da), _room(self.b, db))
         self.x, self.p = self.x + t * (z - self.x), self.p + t * dp
         self.s, self.a, self.b = self.s + t * ds, self.a + t * da, self.b + t * db
-        if self.warm is not None:
-            normal, support = duality.normal_vector(self.problem, self.warm)
-            self.normal = self.normal + t * (normal - self.normal)
-            self.support += t * (support - self.support)
+        if towards is not None:
+            towards = duality.valid(self.problem, towards)
+            before = LinearMultipliers(*map(np.zeros_like, towards)) if self.multipliers is None else self.multipliers
+            steps = (now + t * (to - now) for now, to in zip(before, towards, strict=True))
+            self.multipliers = LinearMultipliers(*steps)
         self.stuck, self.length = t < 1e-10, t
         return t
 
-    def bound(self) -> float:
-        """A lower bound on the optimal value, from the slopes and the models' normal vectors."""
-        s = balanced(self.s, self.low, self.high, self.weights) if self.loss.intercept else self.s
-        slopes = self.weights * s
-        if (
-            self.warm is not None
-            and self.g.ridge <= 0.0
-            and duality.candidates_radius(self.problem, self.fun) == np.inf
-        ):
-            slopes = self._repaired(slopes)
-        height, gradient = float(slopes @ (self.p - self.kink)), adjoint(self.loss, slopes)
-        if self.warm is not None:
-            return duality.lagrangian_bound(
-                self.problem, self.x, height, gradient, self.normal, self.support, self.fun, slopes
-            )
-        magnitude = float(np.abs(slopes).sum())
-        tangent = Tangent(self.x, self.loss.mean_loss(self.p), height, gradient, magnitude)
-        return self.certifier.from_tangent(tangent).lower_bound
+    def bound(self) -> tuple[float, Array | None]:
+        """A lower bound on the optimal value, from the slopes and the models' multipliers, and their normal vector."""
+        found, normal = self._bound()
+        shrank = self.fun - found < 0.99 * self.gap
+        self.gap, self.idle = (self.fun - found, 0) if shrank else (self.gap, self.idle + 1)
+        self.stuck = self.stuck or self.idle >= PATIENCE
+        return found, normal
 
-    def _repaired(self, slopes: Array) -> Array:
-        """Slopes near these that leave no residual, which nothing else would bound; least in units of their room."""
+    def _bound(self) -> tuple[float, Array | None]:
+        s = balanced(self.s, self.low, self.high, self.weights) if self.loss.intercept else self.s
+        slopes, multipliers = self.weights * s, self.multipliers
+        if multipliers is None:
+            height, gradient = float(slopes @ (self.p - self.kink)), adjoint(self.loss, slopes)
+            tangent = Tangent(self.x, self.loss.mean_loss(self.p), height, gradient, float(np.abs(slopes).sum()))
+            certificate = self.certifier.from_tangent(tangent)
+            return certificate.lower_bound, certificate.normal
+        if self.g.ridge <= 0.0 and duality.candidates_radius(self.problem, self.fun) == np.inf:
+            slopes, multipliers = self._repaired(slopes, multipliers)
+        normal, support = duality.normal_vector(self.problem, multipliers)
+        height, gradient = float(slopes @ (self.p - self.kink)), adjoint(self.loss, slopes)
+        found = duality.lagrangian_bound(self.problem, self.x, height, gradient, normal, support, self.fun, slopes)
+        return found, normal
+
+    def _repaired(self, slopes: Array, multipliers: LinearMultipliers) -> tuple[Array, LinearMultipliers]:
+        """Slopes and multipliers near these that leave no residual, which nothing else would bound.
+
+        The least move in units of their room, by least squares. Near a vertex both are needed: the rows whose slopes
+        lie inside their intervals and the constraints that bind span the space only together.
+        """
         room = np.minimum(self.weights * self.high - slopes, slopes - self.weights * self.low)
-        G = quadratic.gram(self.loss.atoms.matrix(), room**2)
+        linear, m = as_linear(self.problem.constraint, self.x.size), len(multipliers.ub)
+        N, nu, bounds = stack([linear.A_ub, linear.A_eq]), np.concatenate(multipliers[:2]), multipliers.bounds
+        nu_room, bounds_room = np.abs(nu), np.abs(bounds)
+        nu_room[m:] = max(1.0, nu_room.max(initial=0.0))  # an equation's multiplier may take either sign
+        G = quadratic.gram(self.loss.atoms.matrix(), room**2) + quadratic.gram(N, nu_room**2) + np.diag(bounds_room**2)
         unit = 1.0 / np.sqrt(np.maximum(np.diag(G), 1e-300))
-        found = slopes
+        s, found, at_bounds = slopes, nu, bounds
         for _ in range(3):
-            residual = duality.residual(self.problem, adjoint(self.loss, found), self.normal)
-            move = unit * np.linalg.lstsq(G * unit * unit[:, None], unit * residual, rcond=1e-14)[0]
-            found = found - room**2 * predictions(self.loss, move)
-        return found if np.all(np.abs(found - slopes) <= room) else slopes
+            left = duality.residual(self.problem, adjoint(self.loss, s), N.T @ found + at_bounds)
+            move = unit * np.linalg.lstsq(G * unit * unit[:, None], unit * left, rcond=1e-14)[0]
+            s = s - room**2 * predictions(self.loss, move)
+            found, at_bounds = found - nu_room**2 * (N @ move), at_bounds - bounds_room**2 * move
+        kept = [
+            np.abs(s - slopes) <= room,
+            np.abs(found - nu)[:m] <= nu_room[:m],
+            np.abs(at_bounds - bounds) <= bounds_room,
+        ]
+        if not all(map(np.all, kept)):
+            return slopes, multipliers
+        return s, LinearMultipliers(found[:m], found[m:], at_bounds)
 
 
 def _room(now: Array, change: Array) -> float:

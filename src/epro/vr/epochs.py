@@ -142,7 +142,7 @@ class VarianceReduced:
         self.idle = 0 if self.gap < before or mu != self.mu else self.idle + 1
         return state.after(
             self.x, steps, step_size=eta, fun=self.fun, lower_bound=self.lower, memory=self.memory(),
-            violation=self.violation,
+            violation=self.violation, normal=self.normal if self.normal.any() else None,
             done="The steps no longer improve the point at this precision." if self.idle >= 8 else "",
         )  # fmt: skip
 
