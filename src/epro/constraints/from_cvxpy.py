@@ -22,25 +22,27 @@ class FromCVXPY(Constraint):
     Parameters
     ----------
     constraints : list of CVXPY constraints
-        On no other variable than ``variable``.
-    variable : cvxpy.Variable
-        Stands for x; without attributes (write ``x >= 0`` in place of ``nonneg=True``).
+        All on one variable.
+    variable : cvxpy.Variable, optional
+        Stands for x; without attributes (write ``x >= 0`` in place of ``nonneg=True``). By default the one of the
+        constraints.
 
     Examples
     --------
     >>> import cvxpy, numpy as np
     >>> from epro.constraints import FromCVXPY
     >>> v = cvxpy.Variable(2)
-    >>> FromCVXPY([cvxpy.norm(v) <= 1, v >= 0], v).project(np.array([3.0, -1.0])).round(6)
+    >>> FromCVXPY([cvxpy.norm(v) <= 1, v >= 0]).project(np.array([3.0, -1.0])).round(6)
     array([1., 0.])
     """
 
-    def __init__(self, constraints: Sequence[Any], variable: Any) -> None:
+    def __init__(self, constraints: Sequence[Any], variable: Any = None) -> None:
         import cvxpy
 
         constraints = list(constraints)
         if not constraints:
             raise ValueError("FromCVXPY: constraints must not be empty")
+        variable = _only_variable(constraints) if variable is None else variable
         attributes = [name for name, value in variable.attributes.items() if value]
         if attributes:
             raise ValueError(f"FromCVXPY: variable has the attributes {attributes}; write them as constraints")
@@ -88,11 +90,19 @@ class FromCVXPY(Constraint):
         return gradient.reshape(x.shape, order="F").astype(x.dtype)
 
     def project(self, x: Array) -> Array:
-        import cvxpy
-
         x = self._finite_point(x)
         if self.value(x) <= 1e-10:
             return x.copy()
+        return self._nearest(x)
+
+    def multipliers(self, x: Array, normal: Array) -> list[Any]:
+        """The dual values of the CVXPY constraints in the projection of x + normal."""
+        self._nearest(np.asarray(x, float) + normal)
+        return [constraint.dual_value for constraint in self.constraints]
+
+    def _nearest(self, x: Array) -> Array:
+        import cvxpy
+
         self._target.value = x.astype(float)
         # a gap of 1e-14 is a distance of 1e-7: strong convexity turns the gap into the square of the distance
         tight = {"tol_gap_abs": 1e-14, "tol_gap_rel": 1e-14, "tol_feas": 1e-11}
@@ -106,13 +116,21 @@ class FromCVXPY(Constraint):
             raise RuntimeError(f"FromCVXPY: Clarabel found no projection, status {self._problem.status}")
         return np.array(self.variable.value, dtype=x.dtype).reshape(x.shape)
 
-    def active(self, x: Array, tol: float = 1e-8) -> list[str]:
+    def active(self, x: Array, tol: float = 1e-6) -> list[str]:
         """The constraints with an entry that holds with equality."""
         values = self._values(self._point(x))
         return [str(c) for c, value in zip(self.constraints, values, strict=True) if value >= -tol]
 
     def __repr__(self) -> str:
         return f"FromCVXPY({', '.join(map(str, self.constraints))})"
+
+
+def _only_variable(constraints: list[Any]) -> Any:
+    found = {v.id: v for constraint in constraints for v in constraint.variables()}
+    if len(found) != 1:
+        names = ", ".join(v.name() for v in found.values()) or "none"
+        raise ValueError(f"FromCVXPY: say which variable stands for x; the constraints have: {names}")
+    return next(iter(found.values()))
 
 
 def _piece(constraint: Any, k: int) -> Any:
