@@ -121,7 +121,7 @@ CASES = {
     "robust": (
         "dense",
         Epro(eta1=2.0, robust=True),
-        lambda *a: textbook.robust_epro_sgd(*a, eta1=2.0, implicit=implicit),
+        lambda *a: textbook.robust_epro_sgd(*a, eta1=2.0, rho=1.0, implicit=implicit),
     ),
     "Algorithms 2 and 3": ("dense", Orda(lam=2.0, eta1=0.5), lambda *a: textbook.epro_orda(*a, lam=2.0, eta1=0.5)),
     "Algorithm 2 at x": (
