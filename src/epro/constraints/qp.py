@@ -72,7 +72,8 @@ def solve_qp(
         try:
             L = np.linalg.cholesky(np.asarray(H, dtype=float))
         except np.linalg.LinAlgError:
-            return _semidefinite(H, q, A_all, low, high, m, bounded)
+            x, lam = interior_point(np.asarray(H, dtype=float), np.asarray(q, dtype=float), A_all, low, high)
+            return _solution(x, lam[:m], lam[m:], bounded, (lb, ub), float("nan"))
         dense = matrices.dense(A_all)
         A_all = scipy.linalg.solve_triangular(L, dense.T, lower=True, check_finite=False).T
         z = -scipy.linalg.solve_triangular(L, q, lower=True, check_finite=False)
@@ -82,7 +83,8 @@ def solve_qp(
     found = project_rows(rows, z, state, tol)
     error = projection_error(rows, z, found.x, found.lam)
     x = found.x if L is None else scipy.linalg.solve_triangular(L, found.x, lower=True, trans=1, check_finite=False)
-    return _solution(x, found.lam / rows.lengths, m, bounded, error)
+    lam = found.lam / rows.lengths
+    return _solution(x, lam[:m], lam[m:], bounded, (lb, ub), error)
 
 
 def with_bounds(A: Any, bounded: Array, d: int) -> Any:
@@ -93,10 +95,14 @@ def with_bounds(A: Any, bounded: Array, d: int) -> Any:
     return matrices.above([A, unit])
 
 
-def _solution(x: Array, lam: Array, m: int, bounded: Array, error: float) -> QPSolution:
+def _solution(x: Array, rows: Array, lam: Array, bounded: Array, box: tuple[Array, Array], error: float) -> QPSolution:
+    """Variables end at their bounds to the last digit: a sign that must hold is not broken by rounding."""
     bounds = np.zeros(len(x))
-    bounds[bounded] = lam[m:]
-    return QPSolution(x, lam[:m], bounds, error)
+    bounds[bounded] = lam
+    lb, ub = box
+    target = np.where(bounds > 0, ub, np.where(bounds < 0, lb, np.inf))
+    near = np.abs(target - x) <= 1e-14 * (1.0 + np.max(np.abs(x), initial=0.0))
+    return QPSolution(np.clip(np.where(near, target, x), lb, ub) + 0.0, rows, bounds, error)
 
 
 def project_rows(rows: Rows, z: Array, state: Array | None = None, tol: float = 1e-12) -> Nearest:
@@ -169,11 +175,6 @@ def conic(q: Array, A: Any, low: Array, high: Array) -> tuple[Array, Array]:
     lam[above] += parts[1]
     lam[below] -= parts[2]
     return np.array(solution.x), lam
-
-
-def _semidefinite(H: Any, q: Array, A: Any, low: Array, high: Array, m: int, bounded: Array) -> QPSolution:
-    x, lam = interior_point(np.asarray(H, dtype=float), np.asarray(q, dtype=float), A, low, high)
-    return _solution(x, lam, m, bounded, float("nan"))
 
 
 def dual_value(rows: Rows, z: Array, lam: Array) -> float:
