@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from epro.kernels.batch import norms2
 from epro.losses.base import Loss
 
 COLUMNS = 1000  # up to here a Gram matrix is formed where only its eigenvalues can answer
@@ -28,7 +29,7 @@ def row_scale(loss: Loss) -> float:
 def _row_scale(loss: Loss) -> float:
     rows = np.unique(np.linspace(0, loss.n - 1, 1000).astype(np.int64))
     part = loss.atoms.take(rows)
-    return float(np.sqrt(np.mean([part.norm2(i) for i in range(len(rows))])))
+    return float(np.sqrt(np.mean(norms2(part, len(rows)))))
 
 
 def least_curvature(loss: Loss) -> float:

@@ -66,13 +66,16 @@ def impostors(Z: Array, y: Array, pairs: Index, cap: int) -> Index:
     np.maximum.at(farthest, pairs[:, 0], reach)
     starts = np.searchsorted(pairs[:, 0], np.arange(len(Z) + 1))
     norms, found = np.einsum("ij,ij->i", Z, Z), []
+    columns, farthest = np.column_stack([Z, norms]), farthest - norms
     size = max(1, BLOCK // len(Z))
     for first in range(0, len(Z), size):
         rows = np.arange(first, min(first + size, len(Z)))
-        D = squared_distances(Z[rows], Z, norms)
-        D[y[rows][:, None] == y] = np.inf
-        at, l = np.nonzero(farthest[rows][:, None] > D)
-        i, distance = rows[at], D[at, l]
+        D = np.column_stack([-2.0 * Z[rows], np.ones(len(rows), Z.dtype)]) @ columns.T  # less |z_i|^2, in one product
+        at, l = np.divmod(np.flatnonzero(D < farthest[rows][:, None]), len(Z))
+        other = y[rows[at]] != y[l]
+        at, l = at[other], l[other]
+        i = rows[at]
+        distance = D[at, l] + norms[i]
         near = np.lexsort((distance, i))
         i, l, distance = i[near], l[near], distance[near]
         rank = np.arange(len(i)) - np.searchsorted(i, i)
@@ -135,4 +138,6 @@ def step_rounds(
     if solver is None:
         solver, loss = APG(smoothness=smoothness), Smoothed(loss, WIDTH)
     problem = Problem(loss, g, PSD(metric.floor))
-    return minimize(problem, solver, x0=M, max_steps=max(2 * steps * loss.n, 1), **options)
+    enough = lambda _, state: state.epoch >= steps  # noqa: E731
+    options["callbacks"] = (*options.get("callbacks", ()), enough)
+    return minimize(problem, solver, x0=M, max_steps=max(4 * steps * loss.n, 1), **options)

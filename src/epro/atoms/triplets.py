@@ -79,7 +79,7 @@ class DenseTriplets(NamedTuple):
 
     def adjoint(self, s: Array) -> Array:
         """sum_i s_i A_i, as X' Lap X."""
-        return self.X.T @ (laplacian(self.X.shape[0], self.triplets, s) @ self.X)
+        return self.X.T @ laplacian_times(self.X, self.triplets, s)
 
     def take(self, rows: Index) -> DenseTriplets:
         """The atoms of some rows."""
@@ -180,18 +180,36 @@ def laplacian(points: int, triplets: Index, s: Array) -> sp.csr_array:
     return sp.csr_array(sp.diags_array(np.asarray(adjacency.sum(axis=1)).ravel()) - adjacency)
 
 
-@kernel
+@kernel(fastmath={"reassoc"})  # a sum in any order: twice as fast, and no step of two engines is compared through it
 def pair_predictions(mapped: Array, X: Array, triplets: Index) -> Any:
     """||d1||^2_M - ||d2||^2_M of every triplet, from X and X M."""
     p = np.empty(triplets.shape[0], X.dtype)
     for i in range(triplets.shape[0]):
-        a, s, o = triplets[i]
+        a, s, o = triplets[i, 0], triplets[i, 1], triplets[i, 2]
+        at, near, far = X[a], X[s], X[o]
+        mapped_at, mapped_near, mapped_far = mapped[a], mapped[s], mapped[o]
         total = 0.0
         for j in range(X.shape[1]):
-            total += (mapped[a, j] - mapped[s, j]) * (X[a, j] - X[s, j])
-            total -= (mapped[a, j] - mapped[o, j]) * (X[a, j] - X[o, j])
+            total += (mapped_at[j] - mapped_near[j]) * (at[j] - near[j])
+            total -= (mapped_at[j] - mapped_far[j]) * (at[j] - far[j])
         p[i] = total
     return p
+
+
+@kernel
+def laplacian_times(X: Array, triplets: Index, s: Array) -> Any:
+    """Lap X, triplet by triplet: what `laplacian` would have to sort and add up first is added up here."""
+    out = np.zeros_like(X)
+    for i in range(triplets.shape[0]):
+        if s[i] != 0.0:
+            a, b, o = triplets[i, 0], triplets[i, 1], triplets[i, 2]
+            at, near, far = X[a], X[b], X[o]
+            out_at, out_near, out_far = out[a], out[b], out[o]
+            for j in range(X.shape[1]):
+                out_at[j] += s[i] * (far[j] - near[j])
+                out_near[j] += s[i] * (near[j] - at[j])
+                out_far[j] += s[i] * (at[j] - far[j])
+    return out
 
 
 @kernel

@@ -10,6 +10,7 @@ import numpy as np
 
 from epro.composite import composite_prox
 from epro.oracles import Oracles
+from epro.own_parts import ask
 from epro.problem import Problem
 from epro.protocols import Array
 from epro.solvers.base import Solver
@@ -21,6 +22,8 @@ class APG(Solver):
     """x_{k+1} = prox of g on the set [y_k - grad f(y_k) / L], y extrapolated; one projection and one gradient a step.
 
     L is found by backtracking and may fall again; the momentum restarts where it points uphill (O'Donoghue and Candes).
+    Predictions are linear in x, so those at y come from those of the last two points: a step reads the data twice,
+    once for the gradient at y and once for the predictions at the new point.
 
     Parameters
     ----------
@@ -39,42 +42,56 @@ class APG(Solver):
             raise ValueError(f"apg needs a smooth loss, and {type(problem.loss).__name__} is not; use epro-sgd")
 
     def states(self, oracles: Oracles, state: State, T: int) -> Iterator[State]:
-        n = oracles.problem.n
-        y = state.memory.get("y", state.x)
-        momentum = float(state.memory.get("momentum", 1.0))
-        curve = float(state.memory.get("L", self.smoothness or self._first_guess(oracles, state.x)))
-        while state.steps + 2 * n <= T:
-            x, curve, evaluations = self._step(oracles, y, curve)
+        problem, memory = oracles.problem, state.memory
+        loss, n = problem.loss, problem.n
+        last: Array = memory.get("last", state.x)
+        weight, momentum = float(memory.get("weight", 0.0)), float(memory.get("momentum", 1.0))
+        fresh = "L" not in memory and self.smoothness is None
+        if state.steps + (3 if fresh else 1) * n > T:
+            return
+        curve = self._first_guess(oracles, state.x) if fresh else float(memory.get("L", self.smoothness))
+        x, spent = state.x, 2 if fresh else 0
+        p: Array = loss.atoms.predictions(x)
+        before: Array = loss.atoms.predictions(last) if weight else p
+        while state.steps + (1 + spent) * n <= T:
+            beta = x.dtype.type(weight)
+            y, q = x + beta * (x - last), p + beta * (p - before)
+            found = self._step(oracles, y, q, curve, (T - state.steps) // n - spent)
+            if found is None:
+                return
+            last, before, (x, p, curve, trials) = x, p, found
             following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
-            if self.restart and np.vdot(y - x, x - state.x) > 0.0:
-                following, y = 1.0, x
-            else:
-                y = x + x.dtype.type((momentum - 1.0) / following) * (x - state.x)
+            weight = (momentum - 1.0) / following
+            if self.restart and np.vdot(y - x, x - last) > 0.0:
+                following, weight = 1.0, 0.0
             momentum = following
             state = state.after(
-                x, evaluations * n, step_size=1.0 / curve, memory={"y": y, "momentum": momentum, "L": 0.95 * curve},
-                violation=oracles.problem.violation(x),
+                x, (trials + spent) * n, step_size=1.0 / curve, violation=problem.violation(x),
+                fun=loss.mean_loss(p) + ask(problem.regularizer, "value", x),
+                memory={"last": last, "weight": weight, "momentum": momentum, "L": 0.95 * curve},
             )  # fmt: skip
-            curve *= 0.95
+            curve, spent = 0.95 * curve, 0
             yield state
 
-    def _step(self, oracles: Oracles, y: Array, curve: float) -> tuple[Array, float, int]:
-        """One proximal step from y, with the smallest L (by doubling) whose quadratic model lies above f there."""
+    def _step(
+        self, oracles: Oracles, y: Array, q: Array, curve: float, trials: int
+    ) -> tuple[Array, Array, float, int] | None:
+        """One proximal step from y, whose predictions are q, with the smallest L (by doubling) whose quadratic model
+        lies above f there: the new point, its predictions, L, and what was tried; None after so many trials."""
         loss = oracles.problem.loss
-        p: Array = loss.atoms.predictions(y)
-        value = loss.mean_loss(p)
-        gradient: Array = loss.atoms.adjoint(loss.slopes(p))
-        evaluations = 1
-        while True:
+        value = loss.mean_loss(q)
+        gradient: Array = loss.atoms.adjoint(loss.slopes(q))
+        for trial in range(1, trials + 1):
             x: Array = composite_prox(
                 oracles.problem, y - y.dtype.type(1.0 / curve) * gradient, 1.0 / curve, oracles.project
             )
-            evaluations += 1
+            p: Array = loss.atoms.predictions(x)
             move = x - y
             model = value + float(np.vdot(gradient, move)) + 0.5 * curve * float(np.vdot(move, move))
-            if loss.value(x) <= model + 1e-12 * max(1.0, abs(value)) * (1e4 if x.dtype == np.float32 else 1.0):
-                return x, curve, evaluations
+            if loss.mean_loss(p) <= model + 1e-12 * max(1.0, abs(value)) * (1e4 if x.dtype == np.float32 else 1.0):
+                return x, p, curve, trial
             curve *= 2.0
+        return None
 
     def _first_guess(self, oracles: Oracles, x: Array) -> float:
         """||grad f(x + h) - grad f(x)|| / ||h|| for one random h: a lower estimate of L, cheap and rarely far off."""

@@ -40,7 +40,7 @@ from epro.solvers.gram import Gram
 from epro.state import State
 
 NEWTON_STEPS = 7
-APG_STEPS, APG_PASSES = 20, 2.5  # an easy problem takes so many accelerated steps, and each so many passes
+APG_STEPS, APG_PASSES = 20, 1.7  # an easy problem takes so many accelerated steps, and each so many passes
 LEAST_SQUARES_STEPS = 4  # of epro-newton, whose line searches and curvatures are then exact
 GRAM_COLUMNS = 2_000
 NEWTON_COLUMNS = 3_000

@@ -125,7 +125,7 @@ class VarianceReduced:
     @property
     def next_steps(self) -> int:
         """Stochastic gradients of the next call of `advance`."""
-        return int(self.length) + self.loss.n if self.mode == "vr" else 2 * BLOCK * self.loss.n + self.loss.n
+        return int(self.length) + self.loss.n if self.mode == "vr" else (BLOCK + 1) * self.loss.n
 
     def advance(self, state: State) -> State:
         """One epoch, or one block of accelerated steps, with its certificate."""
@@ -188,7 +188,7 @@ class VarianceReduced:
             last = next(self.apg)
         self.violation = self.problem.violation(last)
         self._offer(last)
-        return BLOCK * (2.0 * self.gradient_cost + self.projection_cost) + self.gradient_cost + self.projection_cost
+        return (BLOCK + 1) * (self.gradient_cost + self.projection_cost)
 
     def _accelerated_points(self) -> Iterator[Array]:
         if white.applies(self.problem):
