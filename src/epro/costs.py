@@ -29,6 +29,13 @@ def row_cost(loss: Loss) -> float:
     return 2.0 * (loss.shape[0] if data is None else 3.0 * data.size / loss.n) + CALL
 
 
+def gram_cost(loss: Loss) -> float:
+    """One row's share of a weighted Gram matrix; a scattered update costs some ten multiply-adds of BLAS."""
+    data = getattr(getattr(loss.atoms, "rows", loss.atoms), "data", None)
+    dense = loss.shape[0] ** 2 / 2.0
+    return dense if data is None else 10.0 * (data.size / loss.n) ** 2 / 2.0
+
+
 def gradient_cost(loss: Loss) -> float:
     """One full gradient."""
     if len(loss.shape) == 2:

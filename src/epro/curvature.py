@@ -42,14 +42,13 @@ def least_curvature(loss: Loss) -> float:
 
 
 def _least_eigenvalue(loss: Loss) -> float:
+    from epro import quadratic
     from epro.passes import blocks
 
     d = loss.shape[0]
     gram = np.zeros((d, d))
     for rows, part in blocks(loss.atoms):
-        matrix, weights = part.matrix()[:], loss.weights[rows][:, None]
-        product = matrix.T @ (matrix.multiply(weights) if hasattr(matrix, "multiply") else matrix * weights)
-        gram += product.toarray() if hasattr(product, "toarray") else product
+        gram += quadratic.gram(part.matrix(), loss.weights[rows])
     if loss.intercept:  # f minimised over the intercept has the Schur complement as its curvature
         gram = gram[:-1, :-1] - np.outer(gram[:-1, -1], gram[-1, :-1]) / gram[-1, -1]
     eigenvalues = np.linalg.eigvalsh(gram / loss.n)

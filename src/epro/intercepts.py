@@ -47,36 +47,33 @@ def predictions(loss: Any, x: Array) -> Array:
 def shift(loss: Any, p: Array, mu: float = 0.0) -> float:
     """The b that minimises the mean loss (or its Moreau envelope) of p + b: Newton's steps, else a bracket."""
     p = np.asarray(p, np.float64)
-
-    def derivative(b: float) -> float:
-        value, magnitude = _slope_sum(loss, p + b, mu)
-        return 0.0 if abs(value) <= 8 * np.finfo(float).eps * magnitude else value
-
-    b, at_b = 0.0, derivative(0.0)
+    b, (at_b, curvature) = 0.0, _derivatives(loss, p, 0.0, mu)
     for _ in range(30):
-        curvature = 0.0 if mu > 0.0 or at_b == 0.0 else _curvature(loss, p + b)
         if at_b == 0.0 or curvature <= 0.0:
             break
         trial = b - at_b / curvature
-        at_trial = derivative(trial)
+        at_trial, curvature_there = _derivatives(loss, p, trial, mu)
         if abs(at_trial) > 0.5 * abs(at_b):
             break
-        b, at_b = trial, at_trial
-    return b if at_b == 0.0 else _bracketed(derivative, b, at_b)
+        b, at_b, curvature = trial, at_trial, curvature_there
+    return b if at_b == 0.0 else _bracketed(lambda b: _derivatives(loss, p, b, mu)[0], b, at_b)
 
 
-def _curvature(loss: Any, p: Array) -> float:
-    return float(loss.curvatures(p.astype(loss.dtype)).sum(dtype=np.float64))
-
-
-def _slope_sum(loss: Any, p: Array, mu: float) -> tuple[float, float]:
-    """The mean slope, and the mean of its terms' sizes."""
-    from epro.kernels.batch import call
+def _derivatives(loss: Any, p: Array, b: float, mu: float) -> tuple[float, float]:
+    """The slope, zero within rounding, and the curvature of the mean loss along b; no curvature of an envelope."""
+    from epro.kernels.batch import call, slope_sums
     from epro.passes import moreau_rows
 
-    slopes = np.empty_like(p)
-    total = call(moreau_rows, loss.link, p, loss.y, loss.weights, float(mu), slopes, records=(loss.link,))
-    return float(slopes.sum()) / loss.n, float(total[2]) / loss.n
+    if mu > 0.0:
+        slopes = np.empty_like(p)
+        rest = (p + b, loss.y, loss.weights, float(mu), slopes)
+        magnitude, curvature = call(moreau_rows, loss.link, *rest, records=(loss.link,))[2], 0.0
+        total = float(slopes.sum())
+    else:
+        rest = (p, float(b), loss.y, loss.weights)
+        total, magnitude, curvature = call(slope_sums, loss.link, *rest, records=(loss.link,))
+    small = abs(total) <= 8 * np.finfo(float).eps * magnitude
+    return 0.0 if small else float(total) / loss.n, float(curvature) / loss.n
 
 
 def _bracketed(derivative: Any, b: float, at_b: float) -> float:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import get_blas_funcs
 
+from epro.atoms.intercept import Appended
+from epro.kernels.batch import sparse_gram
 from epro.protocols import Array, Index
 from epro.regularizers import Regularizer
 
@@ -45,26 +47,25 @@ class Hessian:
 
 
 def gram(matrix: Any, weights: Array) -> Array:
-    """matrix' diag(weights) matrix, for weights >= 0, in blocks of rows and in double precision."""
+    """matrix' diag(weights) matrix, for weights >= 0, in double precision; dense rows in blocks."""
+    if isinstance(matrix, Appended):  # a column of ones adds a border
+        border = np.asarray(matrix.matrix.T @ weights, np.float64)
+        inner = gram(matrix.matrix, weights)
+        return np.block([[inner, border[:, None]], [border, weights.sum(dtype=np.float64)]])
     n, d = matrix.shape
-    total, sparse = np.zeros((d, d), order="F"), False
+    if hasattr(matrix, "indptr"):
+        return sparse_gram(matrix.indptr, matrix.indices, matrix.data, weights, d)
+    total = np.zeros((d, d), order="F")
     syrk: Any = get_blas_funcs("syrk", dtype=np.dtype(np.float64))
     step = max(1, BLOCK_BYTES // (8 * d))
     for start in range(0, n, step):
         rows = weighted(matrix[start : start + step], np.sqrt(weights[start : start + step].astype(np.float64)))
-        if hasattr(rows, "toarray"):
-            total, sparse = total + (rows.T @ rows).toarray(), True
-        else:
-            total = syrk(1.0, rows.T, beta=1.0, c=total, overwrite_c=1)
-    if sparse:
-        return total
+        total = syrk(1.0, rows.T, beta=1.0, c=total, overwrite_c=1)
     return np.triu(total) + np.triu(total, 1).T
 
 
-def weighted(matrix: Any, weight: Array) -> Any:
-    """diag(weight) @ matrix, in double precision; sparse stays sparse."""
-    if hasattr(matrix, "multiply"):
-        return matrix.multiply(weight[:, None]).tocsr()
+def weighted(matrix: Array, weight: Array) -> Array:
+    """diag(weight) @ matrix, in double precision."""
     if np.all(weight == 1.0):
         return np.ascontiguousarray(matrix, np.float64)
     return matrix * weight[:, None]

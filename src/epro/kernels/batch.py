@@ -45,9 +45,38 @@ def curvatures(link: Any, p: Array, y: Array, weights: Array) -> Array:
 
 
 @kernel
+def slope_sums(link: Any, p: Array, b: float, y: Array, weights: Array) -> Any:
+    """Sums of w loss'(p + b), of its size, and of w loss''(p + b); the first without what rounding loses (Kahan)."""
+    total, lost, magnitude, curvature = 0.0, 0.0, 0.0, 0.0
+    for i in range(p.size):
+        s = weights[i] * link.slope(p[i] + b, y[i])
+        term = s - lost
+        longer = total + term
+        lost = (longer - total) - term
+        total = longer
+        magnitude += abs(s)
+        curvature += weights[i] * link.curvature(p[i] + b, y[i])
+    return total, magnitude, curvature
+
+
+@kernel
 def norms2(atoms: Any, n: int) -> Array:
     """||A_i||^2 for all rows"""
     out = np.empty(n, np.float64)
     for i in range(n):
         out[i] = atoms.norm2(i)
     return out
+
+
+@kernel
+def sparse_gram(indptr: Array, indices: Array, data: Array, weights: Array, d: int) -> Array:
+    """sum_i w_i A_i A_i' of sparse rows, pair by pair; rows may hold an index twice."""
+    half = np.zeros((d, d))
+    for i in range(weights.size):
+        if weights[i] != 0.0:
+            for k in range(indptr[i], indptr[i + 1]):
+                value = np.float64(weights[i]) * data[k]
+                half[indices[k], indices[k]] += 0.5 * value * data[k]
+                for m in range(k + 1, indptr[i + 1]):
+                    half[indices[k], indices[m]] += value * data[m]
+    return half + half.T

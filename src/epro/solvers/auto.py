@@ -26,7 +26,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from epro.certificate import Certifier
-from epro.costs import projection_cost
+from epro.costs import gram_cost, projection_cost
 from epro.losses import Squared
 from epro.oracles import Oracles
 from epro.passes import tangent
@@ -62,12 +62,12 @@ class Costs:
         """One step of epro-newton: its passes, its sample's product, its quadratic program."""
         n, d = problem.n, problem.shape[0]
         sample = EproNewton().first_sample(problem) if problem.loss.smoothness else n
-        return 1.2 * self.gradient + self.flop * (sample * d**2 + 3 * d**3)
+        return 1.2 * self.gradient + self.flop * (2 * sample * gram_cost(problem.loss) + 3 * d**3)
 
     def gram(self, problem: Problem) -> float:
         """Forming X'X, and one quadratic program."""
         n, d = problem.n, problem.shape[0]
-        return self.gradient + self.flop * (n * d**2 / 2 + 3 * d**3)
+        return self.gradient + self.flop * (n * gram_cost(problem.loss) + 3 * d**3)
 
 
 @dataclass(frozen=True)
