@@ -145,8 +145,10 @@ def test_a_missing_file_is_not_asked_for_again(server, tmp_path):
 def test_a_wrong_checksum_or_size_is_an_error_and_leaves_nothing(server, tmp_path):
     with pytest.raises(DownloadError, match=r"the SHA-256 of .*data.bin is [0-9a-f]{64}, expected 00"):
         get(server, tmp_path, sha256="00")
-    with pytest.raises(DownloadError, match="has 300,000 bytes, expected 5"):
+    asked = len(server.requests)
+    with pytest.raises(DownloadError, match=r"^http\S+ has 300,000 bytes, expected 5$"):
         get(server, tmp_path, size=5)
+    assert len(server.requests) == asked + 1  # another attempt cannot help
     assert "data.bin" not in names(tmp_path) and "data.bin.part" not in names(tmp_path)
 
 
