@@ -93,6 +93,8 @@ def solve(
 
     if out is not None and out.suffix != ".npz":
         raise BadInput(f"--out must end in .npz, got {out}")
+    if out is not None and not out.absolute().parent.is_dir():
+        raise BadInput(f"--out must name a file in a directory that exists, got {out}")
     X, y = read(data)
     problem = build(X, y, loss, ridge, l1, constraint_of(options))
     print(f"{data.name}: {X.shape[0]:,} rows, {X.shape[1]:,} columns; {loss} loss, {problem.constraint!r}")

@@ -12,6 +12,7 @@ import numpy as np
 
 from epro import constraints, datasets, losses, regularizers, solvers
 from epro._minimize import minimize
+from epro.datasets.progress import Bar
 from epro.problem import Problem
 from epro.report.tables import print_table
 from epro.result import Result
@@ -57,7 +58,11 @@ class Outcome:
 def demo(out: Path, steps: int = STEPS) -> list[Outcome]:
     """Solves, prints the table and one sentence about it, and draws ``demo.png`` in the directory ``out``."""
     started = time.perf_counter()
-    outcomes = [outcome for case in cases() for outcome in outcomes_of(case, steps)]
+    outcomes: list[Outcome] = []
+    with Bar("Solving", 3 * len(methods())) as bar:
+        for outcome in (outcome for case in cases() for outcome in outcomes_of(case, steps)):
+            outcomes.append(outcome)
+            bar.to(len(outcomes), f"Solving, {outcome.case.name}")
     print_table([outcome.row() for outcome in outcomes], f"Every method, at most {steps:,} stochastic gradients")
     out.mkdir(parents=True, exist_ok=True)
     path = out / "demo.png"

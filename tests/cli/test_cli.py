@@ -79,6 +79,7 @@ def test_solve_says_when_nothing_was_certified(data: Path) -> None:
         (["--box", "1"], "--box must be two numbers such as -1,1, got '1'"),
         (["--method", "magic"], "method must be one of"),
         (["--out", "x.txt"], "--out must end in .npz"),
+        (["--out", "absent/x.npz"], "--out must name a file in a directory that exists, got absent/x.npz"),
     ],
 )
 def test_solve_explains_errors(data: Path, options: list[str], said: str) -> None:

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
-from epro.datasets import DownloadError, fetch_algebra, make_algebra
+from epro.datasets import DownloadError, fetch_algebra, fetch_cora, make_algebra
 from epro.datasets.download import Remote, download
 
 CONTENT = bytes(np.random.default_rng(0).integers(256, size=300_000, dtype=np.uint8))
@@ -145,8 +145,10 @@ def test_a_missing_file_is_not_asked_for_again(server, tmp_path):
 def test_a_wrong_checksum_or_size_is_an_error_and_leaves_nothing(server, tmp_path):
     with pytest.raises(DownloadError, match=r"the SHA-256 of .*data.bin is [0-9a-f]{64}, expected 00"):
         get(server, tmp_path, sha256="00")
-    with pytest.raises(DownloadError, match="has 300,000 bytes, expected 5"):
+    asked = len(server.requests)
+    with pytest.raises(DownloadError, match=r"^http\S+ has 300,000 bytes, expected 5$"):
         get(server, tmp_path, size=5)
+    assert len(server.requests) == asked + 1  # another attempt cannot help
     assert "data.bin" not in names(tmp_path) and "data.bin.part" not in names(tmp_path)
 
 
@@ -181,3 +183,10 @@ def test_algebra_is_downloaded_parsed_and_opened_again(server, tmp_path):
     assert names(tmp_path) == ["kdda.bz2", "kdda.bz2.sha256", "kdda.csr"]
     with pytest.raises(ValueError, match="was parsed as float32, but dtype is float64"):
         fetch_algebra(tmp_path, **options, dtype=np.float64)
+
+
+def test_a_download_that_is_not_cora_does_not_stand_in_the_way(server, tmp_path):
+    server.files["/cora.npz"] = b"nothing of the kind"
+    with pytest.raises(ValueError, match=r"cora\.npz is not an \.npz file of plain arrays: it is not a zip archive"):
+        fetch_cora(tmp_path, url=f"{server.url}/cora.npz")
+    assert names(tmp_path) == []

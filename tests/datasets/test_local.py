@@ -3,6 +3,7 @@
 import io
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -122,13 +123,33 @@ def test_importing_loads_nothing_heavy():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize(("shown", "patience", "drawn"), [(True, -1, True), (True, 1000, False), (None, -1, False)])
+@pytest.mark.parametrize(("shown", "patience", "drawn"), [(True, 0.02, True), (True, 9, False), (None, 0.02, False)])
 def test_the_bar_is_drawn_only_when_asked_and_late(monkeypatch, shown, patience, drawn):
     stream = io.StringIO()
     real = console.Console
     monkeypatch.setattr(console, "Console", lambda **_: real(file=stream, force_terminal=True))
     monkeypatch.setattr(progress, "PATIENCE", patience)
     with progress.Bar("Counting", 10, shown) as bar:
-        for done in range(10):
-            bar.to(done)
+        time.sleep(0.3)  # one piece of work, longer than the patience
+        bar.to(10)
     assert ("Counting" in stream.getvalue()) == drawn
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("t.csv", "", "is empty: it has no header"),
+        ("t.csv", "a,b,y\n1,2,3\n\n4,5\n", "line 4: 2 entries, but the header names 3 columns"),
+        ("t.npz", "not an archive", "not an .npz file of plain arrays: it is not a zip archive"),
+    ],
+)
+def test_a_damaged_file_is_named(tmp_path, name, content, message):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(ValueError, match=rf"{name}.*{message}"):
+        load("t", tmp_path)
+
+
+def test_objects_are_not_unpickled(tmp_path):
+    np.savez(tmp_path / "t.npz", X=np.array([[1], ["a"]], object), y=np.zeros(2))
+    with pytest.raises(ValueError, match=r"t\.npz is not an \.npz file of plain arrays: Object arrays"):
+        load("t", tmp_path)

@@ -70,7 +70,8 @@ def test_cut_uses_the_budget_up() -> None:
 
 def test_both_settings_have_the_methods_of_the_paper() -> None:
     for setting in settings(20_000, "small"):
-        assert {"SGD", "OneProj", "LogT", "Epro-SGD"} <= {each.name for each in setting.competitors}
+        names = {each.name for each in setting.competitors}
+        assert {"SGD", "OneProj", "LogT", "Epro-SGD", "Epro-ORDA", "Epro-VR", "APG"} <= names
     stated = {each.name: each.solver for each in settings(20_000, "small")[0].competitors}
     assert stated["SGD"] == solvers.SGD(eta0=0.5) and stated["LogT"] == solvers.LogTSGD(eta=0.1)
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from epro.report.figures import above, span
 from epro.report.machine import PeakMemory, machine_info
-from epro.report.page import TEMPLATE, table
+from epro.report.page import TEMPLATE, plot, table
 from epro.report.tables import plain, text, write_csv
 from epro.report.write import write_report
 
@@ -100,6 +101,15 @@ def test_page_shows_curves_and_escapes_text(report: list[Path]) -> None:
     assert set(plots) == {"plot-0-iterations", "plot-0-seconds", "plot-1-iterations", "plot-1-seconds"}
     assert plots["plot-0-seconds"]["data"][0]["x"] == [0.1, 0.3] and len(plots["plot-1-seconds"]["data"]) == 2
     assert "epro &lt;b&gt;" in page and "lam=&lt;/script&gt;" in page and "A title &amp; more" in page
+
+
+def test_a_method_far_above_does_not_flatten_the_others() -> None:
+    near = [curve(name, "s") | {"objective": [0.5, 0.2 + 0.01 * k]} for k, name in enumerate("abcd")]
+    far = curve("far", "s") | {"objective": [9000.0, 800.0]}
+    assert span(near, "s") is None and above(near, "s") == []
+    low, high = span([*near, far], "s")  # type: ignore[misc]
+    assert low < 0.2 and 0.5 < high < 0.6 and above([*near, far], "s") == ["far"]
+    assert plot([*near, far], "s", "seconds", "seconds")["layout"]["yaxis"]["range"] == (low, high)
 
 
 def test_table_leaves_out_what_is_missing() -> None:

@@ -115,15 +115,15 @@ def _fetch_with_retries(
             what = f"the server answered {error.code} {error.reason}"
             if error.code not in TRANSIENT:
                 raise DownloadError(f"cannot download {remote.url}: {what}") from None
+        except DownloadError:
+            raise
         except (OSError, http.client.HTTPException) as error:
             what = str(getattr(error, "reason", error)) or type(error).__name__
         if attempt + 1 < attempts:
             time.sleep(wait * 2**attempt)
     done = part.stat().st_size if part.exists() else 0
-    raise DownloadError(
-        f"cannot download {remote.url}: {what} ({attempts} attempts; {done:,} bytes are kept in {part}, and the next "
-        "call continues from there)"
-    )
+    kept = f"; {done:,} bytes are kept in {part}, and the next call continues from there" if done else ""
+    raise DownloadError(f"cannot download {remote.url}: {what} ({attempts} attempts{kept})")
 
 
 def _fetch(remote: Remote, part: Path, timeout: float, progress: bool | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import sys
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -109,27 +110,49 @@ def load(name: str, data_home: Any = None, *, dtype: Any = None) -> Dataset:
 
 def read_npz(path: Path) -> Dataset:
     """A CSR or dense matrix X, the labels y, and the file's other arrays; nothing is unpickled."""
-    with np.load(path, allow_pickle=False) as file:
-        names = set(file.files)
-        if "y" not in names:
-            raise ValueError(f"{path} has no array 'y', found {sorted(names)}")
-        if {"data", "indices", "indptr", "shape"} <= names:
-            arrays = file["data"], file["indices"], file["indptr"]
-            X: Any = sparse.csr_matrix(arrays, shape=tuple(int(side) for side in file["shape"]))
-        elif "X" in names:
-            X = file["X"]
-        else:
-            raise ValueError(f"{path} has neither 'X' nor the arrays of a CSR matrix, found {sorted(names)}")
-        y = file["y"]
-        extras = {name: file[name] for name in sorted(names - MATRIX)}
+    file = _arrays(path)
+    names = set(file)
+    if "y" not in names:
+        raise ValueError(f"{path} has no array 'y', found {sorted(names)}")
+    if {"data", "indices", "indptr", "shape"} <= names:
+        arrays = file["data"], file["indices"], file["indptr"]
+        X: Any = sparse.csr_matrix(arrays, shape=tuple(int(side) for side in file["shape"]))
+    elif "X" in names:
+        X = file["X"]
+    else:
+        raise ValueError(f"{path} has neither 'X' nor the arrays of a CSR matrix, found {sorted(names)}")
+    y = file["y"]
+    extras = {name: file[name] for name in sorted(names - MATRIX)}
     if X.shape[0] != len(y):
         raise ValueError(f"{path} has {X.shape[0]} rows, but {len(y)} labels")
     return Dataset(X, y, extras)
 
 
+def _arrays(path: Path) -> dict[str, Array]:
+    """All arrays of an ``.npz`` file."""
+    what = "it is not a zip archive"
+    try:
+        if zipfile.is_zipfile(path):
+            with np.load(path, allow_pickle=False) as file:
+                return {name: file[name] for name in file.files}
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        what = str(error)
+    raise ValueError(f"{path} is not an .npz file of plain arrays: {what}")
+
+
 def _read_csv(path: Path) -> Dataset:
     with open(path, newline="") as file:
-        header, *rows = [row for row in csv.reader(file) if row]
+        reader = csv.reader(file)
+        header = next((row for row in reader if row), None)
+        if header is None:
+            raise ValueError(f"{path} is empty: it has no header")
+        rows = []
+        for row in reader:
+            if row and len(row) != len(header):
+                raise ValueError(
+                    f"{path}, line {reader.line_num}: {len(row)} entries, but the header names {len(header)} columns"
+                )
+            rows += [row] * bool(row)
     columns = {name: [row[k] for row in rows] for k, name in enumerate(header)}
     train = columns.pop("train", None)
     *features, target = columns

@@ -133,17 +133,30 @@ def fetch_cora(
     options: dict[str, Any] = {"attempts": attempts, "wait": wait, "progress": progress}
     if not path.exists():
         if url is not None and not url.endswith("/"):
-            download(Remote(url, sha256=sha256), folder, **options).replace(path)
+            file = download(Remote(url, sha256=sha256), folder, **options)
+            try:
+                _read_cora(file)
+            except ValueError:  # neither the file nor its digest may stand in the way of the right one
+                file.unlink()
+                file.with_name(f"{file.name}.sha256").unlink(missing_ok=True)
+                raise
+            file.replace(path)
         else:
             _from_planetoid(url or PLANETOID, path, options)
+    found = _read_cora(path)
+    return Dataset(found.X.astype(dtype), found.y.astype(np.int64), found.extras)
+
+
+def _read_cora(path: Path) -> Dataset:
+    """The file's arrays, with Cora's shape, number of nonzeros and class sizes."""
     found = read_npz(path)
-    sizes = tuple(np.bincount(found.y).tolist())
-    if found.X.shape != CORA_SHAPE or found.X.nnz != CORA_NONZEROS or sizes != CORA_SIZES:
+    X, labels = sparse.csr_matrix(found.X), np.unique(found.y, return_counts=True)[1]
+    if X.shape != CORA_SHAPE or X.nnz != CORA_NONZEROS or tuple(labels.tolist()) != CORA_SIZES:
         raise ValueError(
-            f"{path} is not Cora: shape {found.X.shape}, {found.X.nnz} nonzeros, classes of {sizes}; "
+            f"{path} is not Cora: shape {X.shape}, {X.nnz} nonzeros, classes of {tuple(labels.tolist())}; "
             f"expected {CORA_SHAPE}, {CORA_NONZEROS}, {CORA_SIZES}"
         )
-    return Dataset(found.X.astype(dtype), found.y.astype(np.int64), found.extras)
+    return Dataset(X, found.y, found.extras)
 
 
 def _from_planetoid(url: str, path: Path, options: dict[str, Any]) -> None:

@@ -6,11 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 Curve = dict[str, Any]
 
 # Told apart by people who confuse red and green (Okabe and Ito), and by their markers in black and white.
-COLORS = ("#000000", "#0072b2", "#009e73", "#d55e00", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+COLORS = (
+    "#000000", "#0072b2", "#009e73", "#d55e00", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#7f7f7f", "#4b2991",
+)  # fmt: skip
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "p", "h")
+FAR = 10.0  # times the middle half of all objectives: what lies farther above would flatten everything else
 PANELS = (("iterations", "iterations (stochastic gradients)"), ("seconds", "seconds"))
 
 
@@ -23,6 +28,39 @@ def styles(curves: Sequence[Curve]) -> dict[str, tuple[str, str]]:
     """A colour and a marker for each method, the same in every setting."""
     methods = list(dict.fromkeys(str(curve["method"]) for curve in curves))
     return {name: (COLORS[k % len(COLORS)], MARKERS[k % len(MARKERS)]) for k, name in enumerate(methods)}
+
+
+def ceiling(curves: Sequence[Curve], setting: str) -> float:
+    """The largest objective that a plot has room for; infinite where all of them fit.
+
+    Examples
+    --------
+    >>> from epro.report.figures import ceiling
+    >>> near = [{"setting": "s", "objective": [0.5, 0.4, 0.3]}] * 3
+    >>> ceiling(near, "s"), ceiling([*near, {"setting": "s", "objective": [700.0, 90.0]}], "s")
+    (inf, 0.5)
+    """
+    values = np.array([v for c in curves if c["setting"] == setting for v in c["objective"] if np.isfinite(v)])
+    if values.size == 0:
+        return np.inf
+    low, high = np.quantile(values, (0.25, 0.75))
+    near = values[values <= high + FAR * (high - low)]
+    return np.inf if near.size == values.size or near.min() == near.max() else float(near.max())
+
+
+def above(curves: Sequence[Curve], setting: str) -> list[str]:
+    """The methods whose curves leave the plot."""
+    top = ceiling(curves, setting)
+    return [c["method"] for c in curves if c["setting"] == setting and max(c["objective"], default=-np.inf) > top]
+
+
+def span(curves: Sequence[Curve], setting: str) -> tuple[float, float] | None:
+    """Ends of the objective axis; None where the plotting library may choose them."""
+    top = ceiling(curves, setting)
+    if top == np.inf:
+        return None
+    low = min(v for c in curves if c["setting"] == setting for v in c["objective"] if np.isfinite(v))
+    return low - 0.05 * (top - low), top + 0.05 * (top - low)
 
 
 def draw(curves: Sequence[Curve], setting: str, path: Path) -> Path:
@@ -41,8 +79,11 @@ def draw(curves: Sequence[Curve], setting: str, path: Path) -> Path:
                 )  # fmt: skip
         axes.set(xscale="log", xlabel=label, ylabel="objective" if name == "iterations" else "")
         axes.grid(alpha=0.3)
+    if (ends := span(curves, setting)) is not None:
+        figure.axes[0].set_ylim(ends)
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=6, frameon=False)
-    figure.suptitle(f"Setting: {setting}", fontsize="medium")
+    beyond = ", ".join(above(curves, setting))
+    figure.suptitle(f"Setting: {setting}" + (f" (above: {beyond})" if beyond else ""), fontsize="medium")
     figure.savefig(path, dpi=130)
     return path

@@ -11,10 +11,13 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from epro.report.figures import PANELS, Curve, settings_of, styles
+from epro.report.figures import PANELS, Curve, above, settings_of, span, styles
 from epro.report.tables import columns_of, is_numeric, text
 
-SYMBOLS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down", "P": "cross"}
+SYMBOLS = {
+    "o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down", "P": "cross", "X": "x",
+    "p": "pentagon", "h": "hexagon",
+}  # fmt: skip
 TEMPLATE = Path(__file__).with_name("page.html")
 
 
@@ -76,9 +79,10 @@ def plot(curves: Sequence[Curve], setting: str, name: str, label: str) -> dict[s
         })  # fmt: skip
     layout = {
         "xaxis": {"title": {"text": label}, "type": "log", "automargin": True},
-        "yaxis": {"title": {"text": "objective"}, "automargin": True},
-        "margin": {"l": 60, "r": 12, "t": 12, "b": 50}, "hovermode": "closest", "height": 420,
-        "legend": {"orientation": "h", "y": -0.28, "x": 0}, "font": {"family": "system-ui, sans-serif", "size": 13},
+        "yaxis": {"title": {"text": "objective"}, "automargin": True, "range": span(curves, setting)},
+        "margin": {"l": 60, "r": 12, "t": 12, "b": 50}, "hovermode": "closest", "height": 360 + 20 * len(traces),
+        "legend": {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0},
+        "font": {"family": "system-ui, sans-serif", "size": 13},
         "modebar": {"bgcolor": "rgba(0,0,0,0)"},
         "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)",
     }  # fmt: skip
@@ -95,11 +99,13 @@ def _section(
     encoded = base64.b64encode(picture.read_bytes()).decode("ascii")
     divs = "".join(f'<div class="plot" id="{name}"></div>' for name in names)
     options = {c["method"]: c["options"] for c in curves if c["setting"] == setting and c.get("options")}
+    beyond = html.escape(", ".join(above(curves, setting)))
     alt = html.escape(f"Objective against iterations and seconds, setting {setting}")
     return (
         f"<section><h2>Setting: {html.escape(setting)}</h2>"
         f'<div class="plots">{divs}</div><img class="still" alt="{alt}" src="data:image/png;base64,{encoded}">'
-        f"{table(rows)}"
+        + (f"<p>Above the plots (see the table): {beyond}.</p>" if beyond else "")
+        + table(rows)
         + (f"<details open><summary>Options</summary>{_definitions(options)}</details>" if options else "")
     ) + "</section>"
 

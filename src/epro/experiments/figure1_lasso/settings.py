@@ -11,7 +11,7 @@ from epro.losses import Squared
 from epro.problem import Problem
 from epro.regularizers import Ridge
 from epro.schedules import Epoch, doubling
-from epro.solvers import APG, SGD, EproORDA, EproSGD, LogTSGD, OneProj, Solver
+from epro.solvers import APG, SGD, EproORDA, EproSGD, EproVR, LogTSGD, OneProj, Solver
 
 Engine = Literal["active", "clipped", "lazy", "full"]
 
@@ -79,6 +79,7 @@ def paper(n: int, steps: int, full_gradients: int) -> Setting:
         Competitor("Epro-SGD", EproSGD(lam=lam, schedule=epochs), steps),
         Competitor("Epro-SGD, clipped", EproSGD(lam=lam, schedule=epochs), steps, "clipped"),
         Competitor("Epro-ORDA", EproORDA(lam=lam, eta1=0.3), steps),
+        Competitor("Epro-VR", EproVR(), full_gradients * n, "full"),
         Competitor("APG", APG(), 2 * full_gradients * n, "full"),
     ))  # fmt: skip
 
@@ -96,6 +97,7 @@ def realistic(n: int, dense_steps: int, full_gradients: int) -> Setting:
         Competitor("LogT", LogTSGD(), few),
         Competitor("Epro-SGD", EproSGD(lam=lam, schedule=epochs), n, "lazy"),
         Competitor("Epro-ORDA", EproORDA(lam=lam, eta1=eta), few),
+        Competitor("Epro-VR", EproVR(), full_gradients * n, "full"),
         Competitor("APG", APG(), 2 * full_gradients * n, "full"),
     ))  # fmt: skip
 
