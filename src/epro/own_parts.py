@@ -56,15 +56,14 @@ def estimates(loss: Any) -> tuple[str, ...]:
 def steepest_slope(loss: Any) -> float | None:
     """An estimate of the largest second derivative of a loss in plain Python; None where its slope jumps.
 
-    Slopes are compared over a grid of predictions around some of the targets; where they change most, the step is
-    halved twelve times. A smooth slope's change shrinks with the step, a jump does not.
+    Slopes are compared for some of the targets, over a grid of predictions as large as most of them; where they change
+    most, the step is halved twelve times. A smooth slope's change shrinks with the step, a jump does not.
     """
     targets = np.unique(np.quantile(np.asarray(loss.y, float), np.linspace(0.0, 1.0, 5), method="nearest"))
-    reach = 2.0 * max(1.0, float(np.abs(targets).max()))
-    largest = 0.0
+    reach = 1.0 + float(np.median(np.abs(targets)))
+    p, largest = np.linspace(-reach, reach, 40), 0.0
     try:
         for y in targets:
-            p = np.linspace(y - reach, y + reach, 40)  # a kink at a target is inside of an interval
             change = np.abs(np.diff([float(loss.slope(q, y)) for q in p]))
             j = int(change.argmax())
             low, high, before = p[j], p[j + 1], change[j]
