@@ -89,7 +89,7 @@ def minimize(
 
 
 def _callbacks(callbacks: Any, verbose: bool) -> tuple[Callback, ...]:
-    found = (callbacks,) if callable(callbacks) else tuple(callbacks)
+    found = (callbacks,) if callable(callbacks) else tuple(callbacks or ())
     for callback in found:
         if not callable(callback):
             raise TypeError(f"minimize: callbacks must be functions of (problem, state), got {callback!r}")

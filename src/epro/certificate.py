@@ -174,7 +174,12 @@ class Certifier:
         tau = composite.thresholds(g, t.x.shape)
         if g.ridge > 0.0:
             model = self._solve(c, g.ridge, np.zeros_like(t.x), tau, t.x, fun - start)
-            return start + model.value, "strong convexity of the ridge", model
+            ridge = start + model.value, "strong convexity of the ridge", model
+            if ROUNDING * float(np.vdot(c, c)) / g.ridge <= 0.1 * (fun - ridge[0]):
+                return ridge
+            # a ridge that is nearly nothing beside the gradient: the projection is from so far that rounding tells
+            flat, start = c + g.ridge * t.x, start + 0.5 * g.ridge * float(np.vdot(t.x, t.x))
+            return max(ridge, self._without_ridge(t, flat, start, tau, fun), key=lambda bound: bound[0])
         return self._without_ridge(t, c, start, tau, fun)
 
     def _without_ridge(self, t: passes.Tangent, c: Array, start: float, tau: Any, fun: float) -> Bound:

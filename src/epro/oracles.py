@@ -20,7 +20,7 @@ from epro.kernels.orda import orda_steps
 from epro.kernels.records import compilable
 from epro.kernels.sgd import Parts, batch_gradient, sgd_steps
 from epro.kernels.skipping import Skipping, new_memo
-from epro.own_parts import ask
+from epro.own_parts import HUGE, ask
 from epro.packing import PackedEpoch, packable, packed_form, packed_steps
 from epro.penalties import Hinge, NoPenalty
 from epro.problem import Problem
@@ -90,7 +90,8 @@ class Oracles:
     def project(self, x: Array) -> Array:
         """The nearest feasible point."""
         self.counts[1] += 1
-        p = ask(self.problem.constraint, "project", self.finite(x), shape=x.shape)
+        with self._overflows(x, np.nan):
+            p = ask(self.problem.constraint, "project", self.finite(x), shape=x.shape)
         return np.ascontiguousarray(p, dtype=x.dtype)
 
     def finite(self, x: Array, step_size: float = np.nan) -> Array:
@@ -99,6 +100,15 @@ class Oracles:
             size = "" if np.isnan(step_size) else f" of {step_size:.3g}"
             raise Diverged(f"a step size{size} made the iterates overflow")
         return x
+
+    @contextmanager
+    def _overflows(self, x: Array, step_size: float) -> Iterator[None]:
+        """An error that a part raises because x overflowed is `Diverged`."""
+        try:
+            yield
+        except ValueError:  # LinAlgError is one
+            self.finite(np.where(np.abs(x) < HUGE, x, np.inf), step_size)
+            raise
 
     def violation(self, x: Array) -> float:
         """c(x)"""
@@ -134,7 +144,8 @@ class Oracles:
         kernel = self._engine(sgd_steps, parts, penalty, domain, move)
         for draws, etas in chunks:
             self._warm_up(kernel, parts, penalty, domain, move, x, total, work, draws[:0], etas[:0])
-            kernel(parts, penalty, domain, move, x, total, work, draws, etas)
+            with self._overflows(x, etas[0]):
+                kernel(parts, penalty, domain, move, x, total, work, draws, etas)
             self.finite(x, etas[-1])
 
     def _packs(self, penalty: Any, move: Any, domain: Any, batch: int) -> bool:
@@ -149,7 +160,8 @@ class Oracles:
     def _packed_steps(self, packed: PackedEpoch, x: Array, total: Array, etas: Array, batch: int) -> None:
         self._warm_up(packed_steps, *packed.arguments(np.empty((0, batch), np.int64), etas[:0]))
         for draws, etas_part in self._chunks(etas, batch):
-            packed_steps(*packed.arguments(draws, etas_part))
+            with self._overflows(packed.x, etas_part[0]):
+                packed_steps(*packed.arguments(draws, etas_part))
             self.finite(packed.x, etas_part[-1])
         packed.leave(x, total)
 
@@ -179,7 +191,8 @@ class Oracles:
         t0, nothing = 1, np.empty((0, batch), np.int64)
         self._warm_up(kernel, self.parts, domain, lam, eta, query_u, t0, x1, x, z, dual, self.work, nothing)
         for draws, _ in self._chunks(np.empty(steps), batch):
-            kernel(self.parts, domain, lam, eta, query_u, t0, x1, x, z, dual, self.work, draws)
+            with self._overflows(x, eta):
+                kernel(self.parts, domain, lam, eta, query_u, t0, x1, x, z, dual, self.work, draws)
             t0 += len(draws)
             self.finite(x, eta)
         return x

@@ -47,8 +47,10 @@ class Problem:
 
     def __post_init__(self) -> None:
         if not isinstance(self.loss, Loss):  # pyright: ignore[reportUnnecessaryIsInstance]  # users are not typed
-            found = type(self.loss).__name__
-            raise TypeError(f"Problem: loss must be an epro loss such as losses.Squared(X, y), got {found}")
+            raise TypeError(
+                "Problem: loss must be an epro loss such as losses.Squared(X, y), or of a subclass of losses.Loss of "
+                f"your own, got {type(self.loss).__name__}"
+            )
         regularizer = as_regularizer(self.regularizer)
         constraint = as_constraint(self.constraint)
         if self.loss.intercept:

@@ -12,6 +12,7 @@ import numpy as np
 from epro.callbacks import Callback
 from epro.certificate import Certifier
 from epro.oracles import Diverged, Oracles
+from epro.own_parts import estimates
 from epro.problem import Problem
 from epro.protocols import Array
 from epro.result import History, Result, Status
@@ -177,7 +178,8 @@ class Run:
             n_cuts_skipped=self.oracles.n_cuts_skipped,
             n_certificate_projections=self.certificate_projections, seconds=seconds, history=self.history,
             guarantee=self.solver.guarantee(problem, self.x0, T), method=self.solver.name,
-            estimates=self.solver.estimates(problem, self.x0, T), choice=self.oracles.choice, normal=self.normal,
+            estimates=(*self.solver.estimates(problem, self.x0, T), *estimates(problem.loss)),
+            choice=self.oracles.choice, normal=self.normal,
         )  # fmt: skip
         found.belongs_to(problem.constraint)
         return found

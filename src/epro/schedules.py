@@ -171,9 +171,10 @@ def within(schedule: Iterable[Epoch], T: int, *, overhead: int = 0) -> Iterator[
         yield epoch
 
 
-def count(value: int, name: str) -> int:
-    """A whole number of at least one."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+def count(value: float, name: str) -> int:
+    """A whole number of at least one; 1e3 is one."""
+    whole = isinstance(value, int | np.integer) or (isinstance(value, float | np.floating) and value == value // 1)
+    if isinstance(value, bool) or not whole:
         raise TypeError(f"{name} must be a whole number, got {value!r}")
     if value < 1:
         raise ValueError(f"{name} must be at least 1, got {value}")

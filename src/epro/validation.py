@@ -35,6 +35,8 @@ def finite(array: Any, name: str, *, ndim: int | None = None, copy: bool = False
     if ndim is not None and array.ndim != ndim:
         raise ValueError(f"{name} must have {ndim} dimension(s), got shape {array.shape}")
     if not np.isfinite(array).all():
+        if array.ndim == 0:
+            raise ValueError(f"{name} must be a finite number, got {array:g}")
         where = np.argwhere(~np.isfinite(array))[0].tolist()
         raise ValueError(f"{name} has a NaN or infinite entry, first at {where}")
     return array

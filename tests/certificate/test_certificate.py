@@ -117,3 +117,10 @@ def test_bounds_propagate_through_rows():
     chain = constraints.Polyhedron(rows, [0.0, 0.0, 2.0, 1.0])
     assert bounding_radius(chain, (3,)) == pytest.approx(np.sqrt(3 * 4.0), rel=1e-6)
     assert bounding_radius(constraints.Monotone(), (3,)) == np.inf
+
+
+@pytest.mark.parametrize("constraint", [constraints.L1Ball(1.0), constraints.Box(-0.5, 0.5), constraints.Simplex()])
+def test_a_ridge_that_is_nothing_beside_the_data_does_not_spoil_the_bound(rng, constraint):
+    X = 1e6 * rng.standard_normal((60, 4))
+    problem = epro.Problem(losses.Squared(X, X @ np.ones(4)), regularizers.Ridge(1e-2), constraint)
+    assert epro.minimize(problem, "apg", tol=1e-6, max_steps=30_000).success

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from catalog import CASES, Case
-from epro.constraints import check
+from epro.constraints import L1Ball, Simplex, check
 from epro.kernels.records import compilable, kernel
 
 every = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -183,3 +183,9 @@ def test_pickles(case):
     x = draw(case, 9)
     again = pickle.loads(pickle.dumps(bound(case)))
     np.testing.assert_array_equal(again.project(x), bound(case).project(x))
+
+
+@pytest.mark.parametrize("far", [1e3, 1e17, 1e300])
+def test_from_far_away_the_nearest_point_of_a_simplex_is_as_exact(far):
+    assert np.allclose(Simplex(2.0).project(np.array([far, far, 1.0, -far])), [1, 1, 0, 0], atol=1e-12)
+    assert np.allclose(L1Ball(2.0).project(np.array([far, -far, 1.0, 0.0])), [1, -1, 0, 0], atol=1e-12)

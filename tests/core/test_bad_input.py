@@ -30,6 +30,10 @@ def minimize(problem, method="epro-sgd", **kwargs):
         (lambda: losses.Logistic(X, [0, 1, 1]), r"Logistic: y must hold -1 and 1 only, found \[0.0, 1.0\]"),
         (lambda: losses.Hinge(X, [1, 2, 3]), "Hinge: y must hold -1 and 1 only"),
         (lambda: losses.SquaredHinge(X, [1, 2, 3]), "SquaredHinge: y must hold -1 and 1 only"),
+        (lambda: losses.Squared([[1.0, 2.0], [3.0]], [1.0, 2.0]), "X must be a matrix, with rows of one length"),
+        (lambda: constraints.PSD(np.nan), "PSD: floor must be a finite number, got nan"),
+        (lambda: constraints.Box(0.0, None), "Box: upper must be a number, infinite where there is no bound, got None"),
+        (lambda: losses.TripletHinge(X, [[0, 1, 2]], np.nan), "TripletHinge: margin must be a finite number"),
         (lambda: losses.Huber(X, y, 0.0), "Huber: delta must be a finite number above zero, got 0"),
         (lambda: losses.Quantile(X, y, 1.5), "Quantile: quantile must lie strictly between 0 and 1, got 1.5"),
         (lambda: losses.Squared(X, y, sample_weight=[1, -1, 1]), "sample_weight must be non-negative"),
@@ -67,7 +71,7 @@ def test_data_and_parts(make, words):
             lambda: solvers.EproSGD(schedule=[(8, 0.1)]),
             r"schedule must hold .*Epoch\(steps, step_size\), got \(8, 0.1\)",
         ),
-        (lambda: solvers.EproSGD(batch=2.0), "EproSGD: batch must be a whole number, got 2.0"),
+        (lambda: solvers.EproSGD(batch=2.5), "EproSGD: batch must be a whole number, got 2.5"),
     ],
 )
 def test_types(make, words):
@@ -145,6 +149,9 @@ def test_a_missing_piece_is_named(method, words):
 def test_frank_wolfe_needs_a_linear_minimisation():
     with pytest.raises(ValueError, match="frank-wolfe needs a linear minimisation over the constraint"):
         minimize(small_problem(constraint=constraints.Monotone()), "frank-wolfe")
+    half_line = constraints.Polyhedron(np.eye(5)[:1], np.ones(1))
+    with pytest.raises(ValueError, match=r"frank-wolfe needs a linear minimisation .* bounded in that direction"):
+        minimize(small_problem(constraint=half_line), "frank-wolfe")
 
 
 # -- steps that overflow
@@ -171,6 +178,18 @@ def test_an_overflow_is_a_status(solver, engine):
     assert np.isfinite(result.fun)
     assert result.violation <= 1e-9 * max(1.0, np.abs(result.x).max())
     assert "overflow" in result.message
+    assert "smaller step size" in result.message
+
+
+@pytest.mark.parametrize("solver", [solvers.SGD(eta0=1e300), solvers.EpochSGD(eta1=1e300), solvers.EproSGD(1.0, 1e300)])
+@pytest.mark.parametrize(
+    "constraint", [constraints.Polyhedron(np.ones((1, 5)), np.ones(1)), constraints.PSD()], ids=["polyhedron", "psd"]
+)
+def test_an_overflow_inside_of_a_part_is_a_status(solver, constraint):
+    loss = losses.TripletHinge(X, [[0, 1, 2]]) if isinstance(constraint, constraints.PSD) else small_problem().loss
+    result = minimize(epro.Problem(loss, Ridge(0.1), constraint), solver, max_steps=2000)
+    assert result.status is Status.DIVERGED
+    assert result.violation <= 1e-9
     assert "smaller step size" in result.message
 
 

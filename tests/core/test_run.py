@@ -194,7 +194,7 @@ def test_interrupted_between_steps(name):
 
         def slope(self, p, y):
             type(self).calls += 1
-            if type(self).calls == 3000:
+            if type(self).calls == 4000:
                 raise KeyboardInterrupt
             return super().slope(p, y)
 

@@ -98,22 +98,22 @@ def test_every_loss_on_every_set(loss, name):
 # -- parts of one's own, in every solver
 
 
-class SmoothExpectile(Expectile):
-    smoothness = 1.8
+def own_ball(**more):
+    return constraints.Custom(lambda x: np.abs(x).sum() - 0.5, np.sign, constraints.L1Ball(0.5).project, **more)
 
 
-def own_ball():
-    ball = constraints.L1Ball(0.5)
-    return constraints.Custom(
-        lambda x: np.abs(x).sum() - 0.5, np.sign, ball.project, radius_bound=0.5, linear_minimizer=ball.linear_minimizer
-    )
+class Duck:
+    """Three verbs, of no class of the library's."""
+
+    value, subgradient, project = own_ball().value, own_ball().subgradient, own_ball().project
 
 
 OWN = {
-    "loss": lambda X, y: epro.Problem(SmoothExpectile(X, y), Ridge(RIDGE), constraints.L1Ball(0.5)),
+    "loss": lambda X, y: epro.Problem(Expectile(X, y), Ridge(RIDGE), constraints.L1Ball(0.5)),
     "constraint": lambda X, y: epro.Problem(epro.losses.Squared(X, y), Ridge(RIDGE), own_ball()),
+    "object with three verbs": lambda X, y: epro.Problem(epro.losses.Squared(X, y), Ridge(RIDGE), Duck()),
     "regularizer": lambda X, y: epro.Problem(epro.losses.Squared(X, y), Pull(), constraints.L1Ball(0.5)),
-    "all three": lambda X, y: epro.Problem(SmoothExpectile(X, y), Pull(), own_ball()),
+    "all three": lambda X, y: epro.Problem(Expectile(X, y), Pull(), own_ball(radius_bound=0.5)),
 }
 
 
@@ -127,3 +127,29 @@ def test_parts_of_ones_own_work_in_every_solver(name, part):
     result = epro.minimize(problem, SOLVERS[name].solver, tol=0, max_steps=1500)
     assert result.violation <= 1e-9
     assert best.lower_bound - 1e-9 <= result.fun <= best.fun + 0.15
+
+
+def test_the_smoothness_of_ones_own_loss_is_estimated_and_named():
+    class Absolute(epro.losses.Loss):
+        def loss(self, p, y):
+            return abs(p - y)
+
+        def slope(self, p, y):
+            return np.sign(p - y)
+
+    X, y = np.eye(3), np.array([1.0, -2.0, 0.0])
+    assert Expectile(X, y).smoothness == pytest.approx(1.8)
+    assert Absolute(X, y).smoothness is None
+    result = epro.minimize(epro.Problem(Expectile(X, y), Ridge(RIDGE)), "apg")
+    assert result.estimates == ("smoothness = 1.8, from differences of the slopes of Expectile, which declares none",)
+    with pytest.raises(ValueError, match="apg needs a smooth loss, and Absolute is not"):
+        epro.minimize(epro.Problem(Absolute(X, y)), "apg")
+
+
+def test_a_set_of_ones_own_without_end_has_no_linear_minimisation():
+    half_space = constraints.Custom(
+        lambda x: x[0] - 1, lambda x: np.eye(3)[0], lambda x: np.append(min(x[0], 1), x[1:])
+    )
+    problem = epro.Problem(epro.losses.Squared(np.eye(3), np.ones(3)), Ridge(RIDGE), half_space)
+    with pytest.raises(ValueError, match="frank-wolfe needs a bounded set"):
+        epro.minimize(problem, "frank-wolfe")

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,6 +29,13 @@ def test_number_of_epochs_of_theorem_1():
         assert g.epochs == loop(8, T) == g.proven.stated_epochs
         assert g.stated_epochs == min(k for k in range(60) if 8 * 2**k >= T + 8)  # the ceiling
         assert g.stated_epochs - g.epochs == (0 if 8 * 2**g.epochs == T + 8 else 1)
+
+
+def test_budgets_may_be_numpy_integers_or_written_with_an_exponent():
+    for theorem in (theory.theorem1, theory.theorem3, lambda c, lam, T: theory.theorem2(c, lam, T, 0.1, 1.0)):
+        assert theorem(KNOWN, 2.0, np.int64(1000)) == theorem(KNOWN, 2.0, 1e3) == theorem(KNOWN, 2.0, 1000)
+        with pytest.raises(TypeError, match=r"T must be a whole number, got 1000\.5"):
+            theorem(KNOWN, 2.0, 1000.5)
 
 
 def test_number_of_epochs_of_theorem_2():

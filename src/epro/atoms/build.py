@@ -21,7 +21,10 @@ def rows(X: Any) -> Rows:
     if sp.issparse(X):
         return _csr(X)
     mapped = isinstance(X, np.memmap)
-    X = np.asarray(X)
+    try:
+        X = np.asarray(X)
+    except ValueError as ragged:
+        raise ValueError(f"X must be a matrix, with rows of one length: {ragged}") from None
     if X.ndim != 2 or X.size == 0:
         raise ValueError(f"X must be a matrix with at least one row and one column, got shape {X.shape}")
     X = np.ascontiguousarray(X, dtype=_float(X.dtype))

@@ -153,7 +153,12 @@ class Box(Constraint):
 
 
 def _bound(value: Any, name: str) -> Array:
-    bound = np.array(value, dtype=float)
+    try:
+        bound = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number or an array of numbers, got {value!r}") from None
     if np.isnan(bound).any():
+        if bound.ndim == 0:
+            raise ValueError(f"{name} must be a number, infinite where there is no bound, got {value!r}")
         raise ValueError(f"{name} has a NaN entry, first at {np.argwhere(np.isnan(bound))[0].tolist()}")
     return bound

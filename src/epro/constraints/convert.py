@@ -11,13 +11,16 @@ from epro.atoms import matrices
 from epro.constraints.affine import Affine
 from epro.constraints.base import Constraint, InfeasibleConstraint
 from epro.constraints.box import Box
+from epro.constraints.custom import Custom
 from epro.constraints.everywhere import Everywhere
 from epro.constraints.polyhedron import Polyhedron, checked_matrix
 from epro.protocols import Array
 
+VERBS = ("value", "subgradient", "project")  # an object with these is a constraint, whatever its class
+
 
 def as_constraint(constraint: Any, name: str = "constraint") -> Constraint:
-    """The constraint itself; None, SciPy's ``Bounds`` and ``LinearConstraint``, and lists of these, converted.
+    """The constraint itself; SciPy's ``Bounds`` and ``LinearConstraint``, objects with the `VERBS`, lists, None as one.
 
     Examples
     --------
@@ -36,6 +39,9 @@ def as_constraint(constraint: Any, name: str = "constraint") -> Constraint:
         return _from_linear(constraint, name)
     if isinstance(constraint, list | tuple):
         return _from_list([as_constraint(item, f"{name}[{k}]") for k, item in enumerate(constraint)])
+    if not isinstance(constraint, type) and all(callable(getattr(constraint, verb, None)) for verb in VERBS):
+        known = {constant: getattr(constraint, constant, None) for constant in ("lipschitz", "rho", "radius_bound")}
+        return Custom(*(getattr(constraint, verb) for verb in VERBS), **known, name=type(constraint).__name__)
     raise TypeError(
         f"{name} must be a constraint of epro, a scipy.optimize Bounds or LinearConstraint, a list of these, or None; "
         f"got {constraint!r}"

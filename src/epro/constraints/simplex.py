@@ -20,8 +20,10 @@ def project_simplex(x: Array, total: float) -> None:
 
     The nearest point is [x - t]_+ for the one threshold t that makes it sum to ``total``. Michelot's fixed point:
     solve for t as if all coordinates stayed positive, drop those below t, and repeat. t only grows, so every round
-    drops a coordinate or ends; it ends at the exact t, without sorting.
+    drops a coordinate or ends; it ends at the exact t, without sorting. Measured from the largest coordinate,
+    those that stay positive are within ``total`` of zero: rounding is relative to ``total``, however large x is.
     """
+    x[...] = np.maximum(x - x.max(), -total)
     threshold, active = -np.inf, -1
     while True:
         count, s = 0, 0.0
@@ -29,7 +31,7 @@ def project_simplex(x: Array, total: float) -> None:
             if x[j] > threshold:
                 count += 1
                 s += x[j]
-        if count == active or count == 0:  # zero only where total is lost in rounding beside the largest coordinate
+        if count == active or count == 0:  # zero only where x is not finite
             break
         active = count
         threshold = (s - total) / count

@@ -45,6 +45,7 @@ class Absolute(Loss):
     """
 
     nonnegative = True
+    smoothness = None
     slope_bound = 1.0
     link: Any = AbsoluteLink()
 

@@ -10,7 +10,7 @@ import numpy as np
 from epro import atoms as atoms_of
 from epro.atoms.intercept import WithIntercept
 from epro.kernels import batch
-from epro.own_parts import ask
+from epro.own_parts import ask, steepest_slope
 from epro.protocols import Array
 from epro.validation import finite
 
@@ -39,8 +39,8 @@ class Loss:
         constrains it.
     """
 
-    smoothness: float | None = None
-    """The largest second derivative of loss(., y); None where there is none."""
+    smoothness: float | None = functools.cached_property(steepest_slope)  # type: ignore[assignment]
+    """The largest second derivative of loss(., y); None where there is none. An estimate where it is not declared."""
     slope_bound: float | None = None
     """The largest slope in absolute value; None where slopes are unbounded."""
     nonnegative: ClassVar[bool] = False  # whether loss(p, y) >= 0 is known for all p and y

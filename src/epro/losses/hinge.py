@@ -45,6 +45,7 @@ class Hinge(Loss):
     """
 
     nonnegative = True
+    smoothness = None
     slope_bound = 1.0
     targets = "signs"
     link: Any = HingeLink()

@@ -47,6 +47,7 @@ class Quantile(Loss):
     """
 
     nonnegative = True
+    smoothness = None
 
     def __init__(
         self, X: Any, y: Any, quantile: float = 0.5, *, sample_weight: Any = None, intercept: bool = False

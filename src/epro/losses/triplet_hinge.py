@@ -9,6 +9,7 @@ import numpy as np
 from epro import atoms
 from epro.losses.base import Loss
 from epro.losses.hinge import HingeLink
+from epro.validation import positive
 
 
 class TripletHinge(Loss):
@@ -27,11 +28,12 @@ class TripletHinge(Loss):
     """
 
     nonnegative = True
+    smoothness = None
     slope_bound = 1.0
 
     def __init__(self, X: Any, triplets: Any, margin: float = 1.0, *, sample_weight: Any = None) -> None:
         self.atoms = atoms.triplets(X, triplets)
-        self.margin = float(margin)
+        self.margin = positive(margin, "TripletHinge: margin", zero=True)
         self.y = np.full(self.n, -1.0, self.dtype)
         self.weights = self._weights(sample_weight)
 

@@ -147,7 +147,7 @@ def theorem1(constants: Constants, lam: float, T: int) -> Guarantee:
     >>> g.epochs, g.stated_epochs, round(g.bound, 3)  # 32 * 4 * 5 / 108
     (3, 4, 5.926)
     """
-    factor, G1, G2, beta = _arguments("theorem1", constants, lam, T)
+    T, factor, G1, G2, beta = _arguments("theorem1", constants, lam, T)
     G = math.hypot(G1, lam * G2)
 
     def read(reading: str, factor: float) -> Guarantee:
@@ -202,7 +202,7 @@ def theorem2(constants: Constants, lam: float, T: int, delta: float, D: float) -
     >>> g.probability, g.epochs, g.t1
     (0.9, 8, 29)
     """
-    factor, G1, G2, beta = _arguments("theorem2", constants, lam, T)
+    T, factor, G1, G2, beta = _arguments("theorem2", constants, lam, T)
     delta, D = positive(delta, "theorem2: delta"), positive(D, "theorem2: D")
     if delta >= 1:
         raise ValueError(f"theorem2: delta must lie between 0 and 1, got {delta:g}")
@@ -260,7 +260,7 @@ def theorem3(constants: Constants, lam: float, T: int) -> Guarantee:
     >>> [(r.t1, r.epochs, round(r.bound)) for r in (g, g.proven, g.sharp)]
     [(16, 5, 13), (128, 3, 90), (16, 5, 3)]
     """
-    factor, G1, G2, beta = _arguments("theorem3", constants, lam, T)
+    T, factor, G1, G2, beta = _arguments("theorem3", constants, lam, T)
     G, root = 3 * G1 + 2 * lam * G2, math.sqrt(0.5)
 
     def read(reading: str, factor: float, t1: int, eta1: float) -> Guarantee:
@@ -279,10 +279,10 @@ def floor_log2(value: int) -> int:
     return value.bit_length() - 1
 
 
-def _arguments(who: str, constants: Constants, lam: float, T: int) -> tuple[float, float, float, float]:
-    count(T, f"{who}: T")
+def _arguments(who: str, constants: Constants, lam: float, T: int) -> tuple[int, float, float, float, float]:
+    T = count(T, f"{who}: T")
     G1, G2, _, beta = constants.require("G1", "G2", "rho", "beta", who=who)
-    return mu(constants, lam), G1, G2, beta
+    return T, mu(constants, lam), G1, G2, beta
 
 
 def _covering(first_steps: Callable[[int], int], T: int) -> int:
