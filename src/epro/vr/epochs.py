@@ -54,8 +54,10 @@ class VarianceReduced:
         self.x, n = state.x, self.loss.n
         self.length = self.options.epoch_length * n
         passes_cost = costs.row_cost(self.loss) * n
-        # where a sum over all rows costs less than a few of them (triplets), there is nothing to sample
-        self.mode = "apg" if self.options.accelerate and self.gradient_cost < SAMPLING * passes_cost else "vr"
+        # where a sum over all rows costs less than a few of them (triplets), there is nothing to sample; and in white
+        # coordinates accelerated steps need few passes
+        whole = self.gradient_cost < SAMPLING * passes_cost or white.applies(self.problem)
+        self.mode = "apg" if self.options.accelerate and whole else "vr"
         self.failures, self.rate_vr, self.rate_apg = 0, -math.inf, math.inf
         self.mu, self.lower, self.eta, self.normal = 0.0, -math.inf, 0.0, np.zeros(self.x.shape)
         self.theta, self.idle = 0.0, 0
