@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from epro import losses
 from epro.estimators.linear import ConstrainedLinear
@@ -150,21 +150,25 @@ class ConstrainedRegressor(RegressorMixin, ConstrainedLinear):
         begin(self)
         self._end_stream()
         n, d = X.shape
-        constraint, self._normals = self._constraint(X, sensitive), []
+        constraint, self._normals = self._constraint(X, sensitive, weights), []
         loss = self._loss(X, y, self._weights(weights, n))
         self._keep([self._solve(loss, constraint, self._start(0, d), "epoch")], n, d)
         self._single()
         end(self)
         return self
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> ConstrainedRegressor:
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, sensitive: Any = None) -> ConstrainedRegressor:
         """One epoch over a batch of a stream, from where the last call ended; the coefficients stay feasible.
+
+        Fewer than eight rows wait for those of the next calls.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
+        sensitive : array of shape (n_samples,) or (n_samples, k), optional
+            As in `fit`; the covariance is that of all rows so far.
 
         Returns
         -------
@@ -173,9 +177,8 @@ class ConstrainedRegressor(RegressorMixin, ConstrainedLinear):
         """
         X, y, weights = self._checked(X, y, sample_weight, not hasattr(self, "coef_"))
         self._begin_stream()
-        loss = self._loss(X, y, self._weights(weights, X.shape[0]))
-        self._streamed = [self._stream(loss, self._constraint(X, None), 0, X.shape[1])]
-        self._streamed_attributes(X.shape)
+        constraint = self._constraint(X, sensitive, weights, streamed=True)
+        self._stream([self._loss(*self._with_waiting(X, y, weights))], constraint, X.shape[1])
         self._single()
         return self
 
@@ -200,8 +203,7 @@ class ConstrainedRegressor(RegressorMixin, ConstrainedLinear):
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", y_numeric=True, reset=reset
         )
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=X.dtype)
-        return X, y, weights
+        return X, y, self._checked_weights(sample_weight, X)
 
     def _loss(self, X: Any, y: Array, weights: Any) -> Any:
         options: dict[str, Any] = {"sample_weight": weights, "intercept": self.fit_intercept}
