@@ -22,6 +22,8 @@ LOSSES = {"log_loss": losses.Logistic, "hinge": losses.Hinge, "squared_hinge": l
 class ConstrainedClassifier(ScoresMixin, ConstrainedLinear):
     """Linear classification under hard constraints on the coefficients.
 
+    The constraints hold exactly, and ``gap_`` says how far from optimal the coefficients can be.
+
     Parameters
     ----------
     loss : {"log_loss", "hinge", "squared_hinge"}, default "log_loss"
@@ -29,6 +31,7 @@ class ConstrainedClassifier(ScoresMixin, ConstrainedLinear):
         More than two classes: one problem for each, or one softmax (for "log_loss"; by full gradients, and
         without a certificate, so that ``gap_`` is infinite). A constraint applies to the coefficients of each class.
     class_weight : dict or "balanced", optional
+        Weights by class, or inversely to their frequency.
     alpha : float, default 1e-4
         The objective is the mean loss plus ``alpha * (l1_ratio ||w||_1 + (1 - l1_ratio)/2 ||w||^2)``, as in
         scikit-learn's SGD estimators.
@@ -36,7 +39,7 @@ class ConstrainedClassifier(ScoresMixin, ConstrainedLinear):
         From 0 (ridge) to 1 (l1 norm).
     constraint : constraint or list, optional
         On the coefficients: a set of `epro.constraints`, SciPy's ``Bounds`` or ``LinearConstraint``, or a list of them.
-    positive : bool or boolean mask, default False
+    positive : bool, mask of columns, or list of their names, default False
         Which coefficients must not be negative.
     monotonic : dict, optional
         ``{column: 1}`` makes a coefficient nonnegative, ``{column: -1}`` nonpositive; ``{(a, b, c): 1}`` makes those of
@@ -59,6 +62,7 @@ class ConstrainedClassifier(ScoresMixin, ConstrainedLinear):
     tol : float, default 1e-6
         Ends when the certified gap is at most ``tol * max(1, |objective|)``.
     random_state : int, RandomState or None, default 0
+        Of methods that draw rows.
     warm_start : bool, default False
         Start from the last coefficients.
     verbose : bool, default False
@@ -132,13 +136,16 @@ class ConstrainedClassifier(ScoresMixin, ConstrainedLinear):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, sensitive: Any = None) -> ConstrainedClassifier:
-        """Fits the coefficients.
+        """Fit the coefficients.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
+            One row per sample.
         y : array of shape (n_samples,)
+            Classes.
         sample_weight : array of shape (n_samples,), optional
+            A row of weight k counts as k rows.
         sensitive : array of shape (n_samples,) or (n_samples, k), optional
             Columns that are not part of X, for ``fairness``.
 
@@ -177,10 +184,13 @@ class ConstrainedClassifier(ScoresMixin, ConstrainedLinear):
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
+            One row per sample.
         y : array of shape (n_samples,)
+            Classes.
         classes : array, optional
             All classes; needed in the first call.
         sample_weight : array of shape (n_samples,), optional
+            A row of weight k counts as k rows.
         sensitive : array of shape (n_samples,) or (n_samples, k), optional
             As in `fit`; the covariance is that of all rows so far.
 

@@ -39,7 +39,7 @@ class LMNN(CallbackSupport, MahalanobisMixin, BaseEstimator):
     ridge : float, default 1e-3
         ``(ridge / 2) ||M||^2`` on the metric of the scaled data.
     l1_off : float, default 0.0
-        l1 norm of what is off the diagonal, for sparse metrics.
+        Weight of the l1 norm of what is off the diagonal, for sparse metrics.
     floor : float, default 0.0
         The smallest eigenvalue allowed, of the scaled data's metric.
     n_components : int, optional
@@ -55,6 +55,7 @@ class LMNN(CallbackSupport, MahalanobisMixin, BaseEstimator):
     tol : float, default 1e-3
         Ends when a round improves the objective by less than this share, with few new impostors.
     random_state : int, RandomState or None, default 0
+        Of the principal directions, of ``init="random"`` and of solvers that draw rows.
     verbose : bool, default False
         Show a line of progress on a terminal.
     n_jobs : int, optional
@@ -74,6 +75,10 @@ class LMNN(CallbackSupport, MahalanobisMixin, BaseEstimator):
     n_features_in_ : int
     feature_names_in_ : array
         Where X was a data frame.
+
+    See Also
+    --------
+    epro.losses.TripletHinge : The loss, for metrics built from parts.
 
     Notes
     -----
@@ -120,11 +125,12 @@ class LMNN(CallbackSupport, MahalanobisMixin, BaseEstimator):
 
     @with_callbacks
     def fit(self, X: Any, y: Any) -> LMNN:
-        """Learns the metric from labels.
+        """Learn the metric from labels.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
+            One row per sample.
         y : array of shape (n_samples,)
             Classes.
 
@@ -149,12 +155,14 @@ class LMNN(CallbackSupport, MahalanobisMixin, BaseEstimator):
 
     @with_callbacks
     def fit_triplets(self, X: Any, triplets: Any) -> LMNN:
-        """Learns the metric from triplets (point, similar point, other point) of rows of X.
+        """Learn the metric from triplets (point, similar point, other point) of rows of X.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-        triplets : integer array of shape (n_triplets, 3)
+            One row per sample.
+        triplets : array of int, of shape (n_triplets, 3)
+            Each names three rows of X.
 
         Returns
         -------

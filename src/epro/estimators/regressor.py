@@ -19,6 +19,8 @@ LOSSES = ("squared_error", "huber", "absolute_error", "quantile")
 class ConstrainedRegressor(RegressorMixin, ConstrainedLinear):
     """Linear regression under hard constraints on the coefficients.
 
+    The constraints hold exactly, and ``gap_`` says how far from optimal the coefficients can be.
+
     Parameters
     ----------
     loss : {"squared_error", "huber", "absolute_error", "quantile"}, default "squared_error"
@@ -34,7 +36,7 @@ class ConstrainedRegressor(RegressorMixin, ConstrainedLinear):
         From 0 (ridge) to 1 (l1 norm).
     constraint : constraint or list, optional
         On the coefficients: a set of `epro.constraints`, SciPy's ``Bounds`` or ``LinearConstraint``, or a list of them.
-    positive : bool or boolean mask, default False
+    positive : bool, mask of columns, or list of their names, default False
         Which coefficients must not be negative.
     monotonic : dict, optional
         ``{column: 1}`` makes a coefficient nonnegative, ``{column: -1}`` nonpositive; ``{(a, b, c): 1}`` makes those of
@@ -57,6 +59,7 @@ class ConstrainedRegressor(RegressorMixin, ConstrainedLinear):
     tol : float, default 1e-6
         Ends when the certified gap is at most ``tol * max(1, |objective|)``.
     random_state : int, RandomState or None, default 0
+        Of methods that draw rows.
     warm_start : bool, default False
         Start from the last coefficients.
     verbose : bool, default False
@@ -131,13 +134,16 @@ class ConstrainedRegressor(RegressorMixin, ConstrainedLinear):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, sensitive: Any = None) -> ConstrainedRegressor:
-        """Fits the coefficients.
+        """Fit the coefficients.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
+            One row per sample.
         y : array of shape (n_samples,)
+            Targets.
         sample_weight : array of shape (n_samples,), optional
+            A row of weight k counts as k rows.
         sensitive : array of shape (n_samples,) or (n_samples, k), optional
             Columns that are not part of X, for ``fairness``.
 
@@ -165,8 +171,11 @@ class ConstrainedRegressor(RegressorMixin, ConstrainedLinear):
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
+            One row per sample.
         y : array of shape (n_samples,)
+            Targets.
         sample_weight : array of shape (n_samples,), optional
+            A row of weight k counts as k rows.
         sensitive : array of shape (n_samples,) or (n_samples, k), optional
             As in `fit`; the covariance is that of all rows so far.
 
@@ -188,10 +197,12 @@ class ConstrainedRegressor(RegressorMixin, ConstrainedLinear):
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
+            One row per sample.
 
         Returns
         -------
         array of shape (n_samples,)
+            One per row.
         """
         check_is_fitted(self, "coef_")
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
