@@ -155,7 +155,7 @@ class ConstrainedClassifier(ScoresMixin, ConstrainedLinear):
             The estimator itself.
         """
         X, y, weights = self._checked(X, y, sample_weight, True)
-        begin(self)
+        begin(self, X, y, weights)
         self._end_stream()
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:

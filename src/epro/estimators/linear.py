@@ -77,7 +77,8 @@ class ConstrainedLinear(CallbackSupport, BaseEstimator):
         """One problem solved; a feasible point near ``start`` begins it."""
         problem = Problem(loss, self._regularizer(), constraint)
         tol = float(self.tol)  # type: ignore[attr-defined]
-        with reporting(self, task) as callbacks:
+        several = len(getattr(self, "classes_", ())) > 2  # the others of them are not known yet
+        with reporting(self, task, None if several else self._so_far) as callbacks:
             result = minimize(
                 problem, method_of(self.solver, problem), tol=tol,  # type: ignore[attr-defined]
                 max_steps=int(self.max_iter) * problem.n,  # type: ignore[attr-defined]
@@ -127,6 +128,12 @@ class ConstrainedLinear(CallbackSupport, BaseEstimator):
         self.n_projections_ = int(sum(result.n_projections for result in results))
         self.result_ = results[0] if len(results) == 1 else results
 
+    def _so_far(self, x: Array) -> dict[str, Any]:
+        """What `predict` needs, from the point of an epoch."""
+        x = np.atleast_2d(x)
+        coef, b = (x[:, :-1], x[:, -1]) if self.fit_intercept else (x, np.zeros(len(x), x.dtype))  # type: ignore[attr-defined]
+        return {"coef_": coef, "intercept_": b} if hasattr(self, "classes_") else {"coef_": coef[0], "intercept_": b[0]}
+
     def _split(self, x: Array, d: int) -> None:
         """Coefficients, within their signs and bounds to the last bit, and intercepts."""
         self.coef_, self.intercept_ = x[:, :d].copy(), x[:, d].copy() if x.shape[1] > d else np.zeros(len(x), x.dtype)
@@ -141,7 +148,7 @@ class ConstrainedLinear(CallbackSupport, BaseEstimator):
         rows = None if isinstance(inner, Everywhere) else RowWise(inner, d)
         problem = Problem(loss, g, rows)
         settled = Settled(1e-3 * float(self.tol))  # type: ignore[attr-defined]
-        with reporting(self, "epoch") as callbacks:
+        with reporting(self, "epoch", self._so_far) as callbacks:
             result = minimize(
                 problem, "apg", tol=0.0, max_steps=int(self.max_iter) * problem.n,  # type: ignore[attr-defined]
                 x0=self._start_rows(problem), random_state=self.random_state,  # type: ignore[attr-defined]

@@ -143,7 +143,7 @@ class LMNN(CallbackSupport, MahalanobisMixin, BaseEstimator):
         self._check_parameters()
         check_classification_targets(y)
         y = np.unique(y, return_inverse=True)[1]
-        begin(self)
+        begin(self, X, y)
         points, basis = self._coordinates(X)
         if y.max() == 0:
             self._finish(np.eye(points.shape[1], dtype=X.dtype), basis, 1.0)
@@ -171,7 +171,7 @@ class LMNN(CallbackSupport, MahalanobisMixin, BaseEstimator):
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
         self._check_parameters()
-        begin(self)
+        begin(self, X)
         points, basis = self._coordinates(X)
         triplets = np.asarray(triplets)
         if triplets.ndim != 2 or triplets.shape[1] != 3 or not np.issubdtype(triplets.dtype, np.integer):

@@ -153,7 +153,7 @@ class ConstrainedRegressor(RegressorMixin, ConstrainedLinear):
             The estimator itself.
         """
         X, y, weights = self._checked(X, y, sample_weight, True)
-        begin(self)
+        begin(self, X, y, weights)
         self._end_stream()
         n, d = X.shape
         constraint, self._normals = self._constraint(X, sensitive, weights), []
