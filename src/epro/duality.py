@@ -132,7 +132,7 @@ def column_norms(loss: Loss) -> Array:
     if loss not in _columns:
         total = np.zeros(loss.shape)
         for _, part in blocks(loss.atoms):
-            matrix = part.matrix()
+            matrix = part.matrix()[:]
             square = matrix.multiply(matrix) if hasattr(matrix, "multiply") else matrix * matrix
             total += np.asarray(square.sum(axis=0)).ravel()
         _columns[loss] = np.sqrt(total)

@@ -16,8 +16,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from epro._minimize import minimize
+from epro.atoms.matrices import dense
 from epro.constraints import PSD
 from epro.losses import TripletHinge
 from epro.losses.smoothed import Smoothed
@@ -26,6 +29,7 @@ from epro.protocols import Array, Index
 from epro.regularizers import Linear, OffDiagonalL1, Ridge
 from epro.solvers import APG
 
+STARTS = ("identity", "auto", "pca", "lda", "random")
 WIDTH = 0.5
 BLOCK = 8_000_000  # distances held at a time
 
@@ -37,6 +41,26 @@ class Metric(NamedTuple):
     ridge: float
     l1_off: float
     floor: float
+
+
+def start(kind: str, X: Any, y: Array | None, rank: int, random: Any) -> Array:
+    """A metric to start from, of d/rank times the Euclidean size in so many directions: I for all of them."""
+    d = X.shape[1]
+    if kind == "auto":
+        classes = 1 if y is None else len(np.unique(y))
+        kind = "lda" if rank < min(d, classes) else "pca" if rank < min(X.shape) else "identity"
+    if kind == "identity" or (kind == "pca" and rank >= d):
+        return np.eye(d)
+    if kind == "lda" and y is None:
+        raise ValueError("init='lda' needs labels, and triplets have none")
+    if kind == "random":
+        L = random.standard_normal((rank, d))
+    elif kind == "lda":
+        L = LinearDiscriminantAnalysis().fit(dense(X), y).scalings_.T[:rank]  # type: ignore[union-attr]
+    else:
+        L = PCA(min(rank, *X.shape), svd_solver="full").fit(dense(X)).components_
+    M = L.T @ L  # type: ignore[union-attr]
+    return M * (d / np.trace(M))
 
 
 def pairs_within_classes(Z: Array, y: Array, k: int) -> Index:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -76,6 +78,7 @@ def coefficients(estimator: Any, ax: Any = None, *, output: int = 0) -> Any:
     Parameters
     ----------
     estimator : ConstrainedRegressor or ConstrainedClassifier
+        Fitted.
     ax : matplotlib Axes, optional
         A new figure by default.
     output : int, default 0
@@ -94,10 +97,13 @@ def coefficients(estimator: Any, ax: Any = None, *, output: int = 0) -> Any:
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['x0', 'x1', 'x2']
     """
+    from sklearn.utils.validation import check_is_fitted
+
     from epro.estimators.shorthands import coefficient_names
 
-    ax = _axes(ax)
+    check_is_fitted(estimator, "coef_")
     w = np.atleast_2d(estimator.coef_)[output]
+    ax = _axes(ax, (6.4, min(max(2.5, 1.5 + 0.25 * len(w)), 20.0)))
     active = estimator.active_constraints_
     active = active[output] if isinstance(active, list) else active
     held = _columns_of(active, len(w))
@@ -106,25 +112,29 @@ def coefficients(estimator: Any, ax: Any = None, *, output: int = 0) -> Any:
     ax.hlines(place, 0.0, w, color="C0", linewidth=1.5)
     ax.plot(w[~held], place[~held], "o", color="C0", label="free")
     ax.plot(w[held], place[held], "s", color="C3", label="held by a constraint")
-    ax.set(yticks=place, xlabel="coefficient", title="; ".join(f"{k}: {_count(v)} active" for k, v in active.items()))
-    ax.set_yticklabels([str(name) for name in coefficient_names(estimator, len(w))])
-    ax.invert_yaxis()
+    shown = place[:: math.ceil(len(w) / 80)]  # more names would overlap
+    ax.set(yticks=shown, xlabel="coefficient")
+    ax.set_yticklabels([str(name) for name in coefficient_names(estimator, len(w))[shown]])
+    ax.set_title("\n".join(textwrap.wrap("; ".join(f"{k}: {_count(v)} active" for k, v in active.items()), 50)))
+    ax.set_ylim(len(w) - 0.5, -0.5)
     if held.any():
-        ax.legend()
+        ax.legend(fontsize="small", framealpha=0.6, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return ax
 
 
 def path(
     estimator: Any, X: Any, y: Any, radii: Any, ax: Any = None, *, constraint: Any = None, cv: Any = None
 ) -> Any:  # fmt: skip
-    """Coefficients along a growing constraint, each fit started from the one before, with cross-validated scores.
+    """Show coefficients along a growing constraint, each fit started from the one before, and cross-validated scores.
 
     Parameters
     ----------
     estimator : ConstrainedRegressor or ConstrainedClassifier
         Not changed; clones of it are fitted. Its first output is shown.
     X, y : arrays
+        The data, as for `fit`.
     radii : sequence of float
+        Tried from the smallest up.
     ax : matplotlib Axes, optional
         A new figure by default.
     constraint : callable, optional
@@ -165,26 +175,34 @@ def path(
             one: Any = clone(model).set_params(constraint=made(radius))  # type: ignore[union-attr]
             scores.append(float(np.mean(cross_val_score(one, X, y, cv=cv))))
     coef = np.array(coef)
-    for j, name in enumerate(coefficient_names(model, coef.shape[1])):
-        ax.plot(radii, coef[:, j], label=str(name) if coef.shape[1] <= 10 else None)
+    _lines(ax, radii, coef, coefficient_names(model, coef.shape[1]))
     ax.set(xlabel="radius of the constraint", ylabel="coefficient")
+    handles = ax.get_legend_handles_labels()[0]
     if cv is not None:
-        twin = ax.twinx()
-        twin.plot(radii, scores, color="0.5", linestyle="--")
+        twin, best = ax.twinx(), radii[int(np.argmax(scores))]
+        handles += twin.plot(radii, scores, "k--", linewidth=1.0, label="cross-validated score (right)")
+        handles += [ax.axvline(best, color="0.5", linewidth=0.8, label=f"best radius, {best:.3g}")]
         twin.set_ylabel("cross-validated score")
-        ax.axvline(radii[int(np.argmax(scores))], color="0.5", linewidth=0.8)
-    if coef.shape[1] <= 10:
-        ax.legend()
+    place = {"loc": "upper left", "bbox_to_anchor": (1.0 if cv is None else 1.2, 1.0)}
+    ax.legend(handles, [str(handle.get_label()) for handle in handles], fontsize="small", **place)
     ax.path_ = {"radii": radii, "coef": coef, "scores": np.array(scores)}
     return ax
 
 
-def _axes(ax: Any) -> Any:
+def _lines(ax: Any, radii: Any, coef: Any, names: Any) -> None:
+    """One line per column; the ten that become largest are named, the others grey."""
+    largest = np.sort(np.argsort(-np.abs(coef).max(axis=0), kind="stable")[:10])
+    ax.plot(radii, np.delete(coef, largest, axis=1), color="0.8", linewidth=0.8)
+    for j in largest:
+        ax.plot(radii, coef[:, j], label=str(names[j]))
+
+
+def _axes(ax: Any, size: Any = None) -> Any:
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt
 
-    return plt.subplots(layout="constrained")[1]
+    return plt.subplots(layout="constrained", figsize=size)[1]
 
 
 def _columns_of(active: Any, d: int) -> Any:

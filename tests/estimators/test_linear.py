@@ -100,18 +100,6 @@ def test_several_classes_and_weights(data):
     assert len(model.active_constraints_) == 3 and model.score(X, labels) > 0.6
 
 
-def test_a_stream_stays_feasible_and_learns(data):
-    X, y = data
-    model = ConstrainedRegressor(positive=True)
-    scores = []
-    for _ in range(30):
-        model.partial_fit(X, y)
-        assert model.coef_.min() >= 0.0
-        scores.append(model.score(X, y))
-    best = ConstrainedRegressor(positive=True).fit(X, y).score(X, y)
-    assert scores[-1] > best - 0.05 and model.n_iter_ == 30
-
-
 def test_in_a_grid_and_a_pipeline(data):
     X, y = data
     grid = {"constrainedregressor__constraint": [constraints.L1Ball(r) for r in (0.5, 5.0)]}
@@ -127,6 +115,56 @@ def test_single_precision_is_kept_and_warm_starts(data):
     assert model.fit(X.astype(np.float32), y).coef_.min() >= 0
 
 
+def test_without_a_penalty(data):
+    X, y = data
+    ours, theirs = ConstrainedClassifier(alpha=0.0).fit(X, y > 3), LogisticRegression(C=1e10, tol=1e-10).fit(X, y > 3)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), rtol=2e-2)
+    model = ConstrainedRegressor(loss="absolute_error", alpha=0.0).fit(X, y)
+    assert model.gap_ <= 1e-6
+
+
+@pytest.mark.parametrize(
+    "constraint", [[Bounds(0, 1), constraints.L2Ball(1.0)], [constraints.L2Ball(1.0), constraints.L1Ball(1.5)], []]
+)
+def test_lists_of_curved_sets(data, constraint):
+    X, y = data
+    model = ConstrainedRegressor(constraint=constraint).fit(X, y)
+    assert model.constraint_violation_ <= 1e-9 and model.gap_ <= 1e-6
+
+
+def test_signs_and_bounds_hold_to_the_last_bit(data):
+    X, y = data
+    model = ConstrainedRegressor(positive=True, sum_to=1.0, bounds={4: (None, 0.3)}, monotonic={0: 1, (0, 1): 1}).fit(
+        X, y
+    )
+    assert model.coef_.min() >= 0.0 and model.coef_[4] <= 0.3 and model.coef_.sum() == pytest.approx(1.0)
+
+
+def test_integer_weights_count_rows_in_fairness_too(data):
+    X, y = data
+    w = np.random.default_rng(1).integers(0, 4, len(y))
+    ours = ConstrainedRegressor(fairness=(0, 0.05)).fit(X, y, sample_weight=w)
+    theirs = ConstrainedRegressor(fairness=(0, 0.05)).fit(np.repeat(X, w, axis=0), np.repeat(y, w))
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-8)
+
+
+def test_errors_name_the_argument(data):
+    X, y = data
+    narrow = constraints.L2Ball(1.0, np.ones(4))
+    for name, bad in {"sum_to": "one", "positive": [True], "max_iter": 0, "tol": -1.0, "constraint": narrow}.items():
+        with pytest.raises(ValueError, match=name):
+            ConstrainedRegressor(**{name: bad}).fit(X, y)
+    with pytest.raises(ValueError, match="A_ineq"):
+        ConstrainedRegressor(A_ineq=np.ones((1, 7)), b_ineq=1.0).fit(X, y)
+
+
+def test_one_inequality_and_signs_by_name(data):
+    X, y = data
+    model = ConstrainedRegressor(A_ineq=np.ones(6), b_ineq=1.0, positive=["a", "b"])
+    model.fit(pd.DataFrame(X, columns=list("abcdef")), y)
+    assert model.coef_.sum() <= 1.0 + 1e-9 and model.coef_[:2].min() >= 0.0
+
+
 @pytest.mark.parametrize("constraint", [None, constraints.L1Ball(1.0)])
 def test_multinomial(data, constraint):
     X, y = data
@@ -139,3 +177,5 @@ def test_multinomial(data, constraint):
         np.testing.assert_allclose(model.predict_proba(X), theirs.predict_proba(X), atol=1e-5)
     else:
         assert np.abs(model.coef_).sum(axis=1).max() <= 1 + 1e-9 and model.score(X, labels) > 0.6
+    passes = model.n_iter_
+    assert model.set_params(warm_start=True).fit(X, labels).n_iter_ < passes

@@ -90,6 +90,20 @@ def test_triplets_and_few_components(hidden):
     assert np.mean(model.pair_distance(near) < model.pair_distance(far)) > before
 
 
+def test_starts_are_those_of_metric_learn(hidden):
+    X, y = hidden
+    for init in ("auto", "pca", "lda", "identity", "random", np.eye(12), np.eye(2, 12)):
+        model = epro.LMNN(init=init, n_components=2).fit(X, y)
+        assert model.components_.shape == (2, 12) and accuracy(model, X, y) > accuracy(None, X, y)
+    with pytest.raises(ValueError, match="labels"):
+        epro.LMNN(init="lda").fit_triplets(X, [[0, 1, 2]])
+
+
+def test_no_triplets(hidden):
+    with pytest.raises(ValueError, match="triplets"):
+        epro.LMNN().fit_triplets(hidden[0], np.zeros((0, 3), int))
+
+
 def test_impostors_are_all_and_only_the_near_ones(hidden):
     X, y = hidden
     X = X / 4.0

@@ -18,6 +18,10 @@ The corrections measure the error: for any feasible p, <y_k, p> <= <y_k, x_k>, s
                <= sum_k <y_k, x_k - x> + <z - p, x - p>,
 
 and the last term is at most zero for a feasible x. So ||x - P(z)||^2 <= sum_k <y_k, x_k - x>.
+
+A sweep moves x by about the size of the sets, so a far z would take a sweep for each such length on its way. P(z) is
+also the p with p = P(p + eta (z - p)), for any eta > 0, which steps p <- P(p + eta (z - p)) find; eta is chosen so that
+each of these projections starts nearby, and the corrections of z are those of the last one, divided by eta.
 """
 
 from __future__ import annotations
@@ -31,6 +35,7 @@ import numpy as np
 from epro.protocols import Array
 
 SWEEPS, MEMORY = 3000, 8
+FAR, STEPS, PATIENCE = 10.0, 100, 20
 
 
 class Sweep(NamedTuple):
@@ -77,9 +82,30 @@ def extrapolate(starts: list[Array], ends: list[Array]) -> Array:
 
 
 def dykstra(projections: list[Callable[[Array], Array]], z: Array, tol: float = 1e-10) -> Sweep:
+    """The nearest point of z, feasible to ``tol``, and its corrections; a far z is approached in steps."""
+    near, shares = z, np.zeros((len(projections), z.size))
+    for project in projections:
+        near = project(near)
+    size = 1.0 + float(np.linalg.norm(near))
+    away = float(np.linalg.norm(z - near))
+    if away <= FAR * size or not math.isfinite(away):
+        return sweeps(projections, z, shares, tol)
+    end, eta = sweeps(projections, near, shares, tol), FAR * size / away
+    for step in range(STEPS):
+        if not end.apart <= 1e-7 * size:
+            break
+        p = end.x.reshape(z.shape)
+        end = sweeps(projections, p + eta * (z - p), shares, tol)
+        if eta == 1.0 or np.linalg.norm(end.x - p.ravel()) <= tol * size:
+            break
+        longer = min(1.0, 2.0 * eta) if step >= PATIENCE else eta
+        shares, eta = end.shares * (longer / eta), longer
+    return Sweep(end.shares / eta, end.at, end.dual)
+
+
+def sweeps(projections: list[Callable[[Array], Array]], z: Array, start: Array, tol: float) -> Sweep:
     """Sweeps until x is feasible to ``tol`` and the corrections stand still, relative to the size of z."""
     size = 1.0 + float(np.linalg.norm(z))
-    start = np.zeros((len(projections), z.size))
     now = sweep(projections, z, start)
     starts, ends = [start], [now.shares]
     for _ in range(SWEEPS):

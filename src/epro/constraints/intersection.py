@@ -148,7 +148,7 @@ class Intersection(Constraint):
         if len(blocks) == 1:
             return blocks[0](z), float(np.finfo(float).eps * np.linalg.norm(z))
         end = dykstra(blocks, z)
-        size = 1.0 + float(np.linalg.norm(z))
+        size = 1.0 + float(np.linalg.norm(end.x))
         if not end.apart <= 1e-7 * size:
             names = ", ".join(f"member {k}, {m!r}" for k, m in enumerate(self.members))
             text = f"Intersection: no common point found of {names}; they stay {end.apart:.3g} apart"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import validate_data
 
 from epro import losses
 from epro.estimators.linear import ConstrainedLinear
@@ -22,6 +22,8 @@ LOSSES = {"log_loss": losses.Logistic, "hinge": losses.Hinge, "squared_hinge": l
 class ConstrainedClassifier(ScoresMixin, ConstrainedLinear):
     """Linear classification under hard constraints on the coefficients.
 
+    The constraints hold exactly, and ``gap_`` says how far from optimal the coefficients can be.
+
     Parameters
     ----------
     loss : {"log_loss", "hinge", "squared_hinge"}, default "log_loss"
@@ -29,6 +31,7 @@ class ConstrainedClassifier(ScoresMixin, ConstrainedLinear):
         More than two classes: one problem for each, or one softmax (for "log_loss"; by full gradients, and
         without a certificate, so that ``gap_`` is infinite). A constraint applies to the coefficients of each class.
     class_weight : dict or "balanced", optional
+        Weights by class, or inversely to their frequency.
     alpha : float, default 1e-4
         The objective is the mean loss plus ``alpha * (l1_ratio ||w||_1 + (1 - l1_ratio)/2 ||w||^2)``, as in
         scikit-learn's SGD estimators.
@@ -36,7 +39,7 @@ class ConstrainedClassifier(ScoresMixin, ConstrainedLinear):
         From 0 (ridge) to 1 (l1 norm).
     constraint : constraint or list, optional
         On the coefficients: a set of `epro.constraints`, SciPy's ``Bounds`` or ``LinearConstraint``, or a list of them.
-    positive : bool or boolean mask, default False
+    positive : bool, mask of columns, or list of their names, default False
         Which coefficients must not be negative.
     monotonic : dict, optional
         ``{column: 1}`` makes a coefficient nonnegative, ``{column: -1}`` nonpositive; ``{(a, b, c): 1}`` makes those of
@@ -59,6 +62,7 @@ class ConstrainedClassifier(ScoresMixin, ConstrainedLinear):
     tol : float, default 1e-6
         Ends when the certified gap is at most ``tol * max(1, |objective|)``.
     random_state : int, RandomState or None, default 0
+        Of methods that draw rows.
     warm_start : bool, default False
         Start from the last coefficients.
     verbose : bool, default False
@@ -132,13 +136,16 @@ class ConstrainedClassifier(ScoresMixin, ConstrainedLinear):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, sensitive: Any = None) -> ConstrainedClassifier:
-        """Fits the coefficients.
+        """Fit the coefficients.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
+            One row per sample.
         y : array of shape (n_samples,)
+            Classes.
         sample_weight : array of shape (n_samples,), optional
+            A row of weight k counts as k rows.
         sensitive : array of shape (n_samples,) or (n_samples, k), optional
             Columns that are not part of X, for ``fairness``.
 
@@ -148,13 +155,13 @@ class ConstrainedClassifier(ScoresMixin, ConstrainedLinear):
             The estimator itself.
         """
         X, y, weights = self._checked(X, y, sample_weight, True)
-        begin(self)
+        begin(self, X, y, weights)
         self._end_stream()
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise ValueError(f"y must have at least two classes, got one class: {self.classes_[0]!r}")
         n, d = X.shape
-        constraint, self._normals = self._constraint(X, sensitive), []
+        constraint, self._normals = self._constraint(X, sensitive, weights), []
         weights = self._weights(self._class_weights(y, weights), n)
         if self.multi_class == "multinomial" and len(self.classes_) > 2:
             self._fit_multinomial(X, y, weights, constraint)
@@ -167,16 +174,25 @@ class ConstrainedClassifier(ScoresMixin, ConstrainedLinear):
         end(self)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> ConstrainedClassifier:
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, sensitive: Any = None
+    ) -> ConstrainedClassifier:
         """One epoch over a batch of a stream, from where the last call ended; the coefficients stay feasible.
+
+        Fewer than eight rows wait for those of the next calls.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
+            One row per sample.
         y : array of shape (n_samples,)
+            Classes.
         classes : array, optional
             All classes; needed in the first call.
         sample_weight : array of shape (n_samples,), optional
+            A row of weight k counts as k rows.
+        sensitive : array of shape (n_samples,) or (n_samples, k), optional
+            As in `fit`; the covariance is that of all rows so far.
 
         Returns
         -------
@@ -187,23 +203,22 @@ class ConstrainedClassifier(ScoresMixin, ConstrainedLinear):
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
         X, y, weights = self._checked(X, y, sample_weight, first)
-        self.classes_ = np.unique(classes) if first else self.classes_
-        self._begin_stream()
-        if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            known = self.classes_
+        known = np.unique(classes) if first else self.classes_
+        if classes is not None and not np.array_equal(np.unique(classes), known):
             raise ValueError(f"classes {classes!r} is not the same as on the last call to partial_fit, {known!r}")
-        unknown = np.setdiff1d(y, self.classes_)
+        unknown = np.setdiff1d(y, known)
         if len(unknown):
-            raise ValueError(f"y has the class {unknown[0]!r}, which is not in classes")
+            raise ValueError(f"y has the class {unknown[0]}, which is not in classes")
         if self.class_weight == "balanced":
             raise ValueError("class_weight 'balanced' is not supported for partial_fit; pass a dict of weights")
-        constraint, weights = self._constraint(X, None), self._weights(self._class_weights(y, weights), X.shape[0])
-        streamed = []
-        for k, target in enumerate(self._targets(y)):
-            loss = LOSSES[self.loss](X, target, sample_weight=weights, intercept=self.fit_intercept)
-            streamed.append(self._stream(loss, constraint, k, X.shape[1]))
-        self._streamed = streamed
-        self._streamed_attributes(X.shape)
+        if self.multi_class == "multinomial" and len(known) > 2:
+            raise ValueError("multi_class='multinomial' is not supported for partial_fit of several classes; use 'ovr'")
+        self.classes_ = known
+        self._begin_stream()
+        constraint = self._constraint(X, sensitive, weights, streamed=True)
+        X, y, weights = self._with_waiting(X, y, self._class_weights(y, weights))
+        options = {"sample_weight": weights, "intercept": self.fit_intercept}
+        self._stream([LOSSES[self.loss](X, target, **options) for target in self._targets(y)], constraint, X.shape[1])
         return self
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, Array, Any]:
@@ -215,8 +230,7 @@ class ConstrainedClassifier(ScoresMixin, ConstrainedLinear):
             raise ValueError(f"multi_class='multinomial' needs loss='log_loss', got {self.loss!r}")
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=reset)
         check_classification_targets(y)
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=X.dtype)
-        return X, y, weights
+        return X, y, self._checked_weights(sample_weight, X)
 
     def _class_weights(self, y: Array, weights: Any) -> Any:
         if self.class_weight is None:

@@ -9,17 +9,20 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import _check_sample_weight
 
 from epro import streams
 from epro._minimize import minimize
-from epro.constraints import Everywhere, Intersection, as_constraint
+from epro.atoms import matrices
+from epro.constraints import Box, Everywhere, Intersection, NonNegative, as_constraint
 from epro.constraints.row_wise import RowWise
 from epro.estimators.progress import CallbackSupport, reporting
-from epro.estimators.shorthands import constraints_of, members
+from epro.estimators.shorthands import constraints_of, covariance, members
 from epro.problem import Problem
 from epro.protocols import Array
 from epro.regularizers import L1, Ridge
 from epro.regularizers.partial import OnFirstColumns
+from epro.run import feasible_start
 from epro.solvers import METHODS
 
 FINEST = 50.0  # of machine precision: no certificate of the data's precision is finer
@@ -54,13 +57,18 @@ class ConstrainedLinear(CallbackSupport, BaseEstimator):
         if not 0.0 <= self.l1_ratio <= 1.0:  # type: ignore[attr-defined]
             raise ValueError(f"l1_ratio must lie between 0 and 1, got {self.l1_ratio!r}")  # type: ignore[attr-defined]
         alpha, share = float(self.alpha), float(self.l1_ratio)  # type: ignore[attr-defined]
-        if alpha < 0:
-            raise ValueError(f"alpha must be at least zero, got {alpha:g}")
+        for name, least in (("alpha", 0), ("tol", 0), ("max_iter", 1)):
+            value = getattr(self, name)
+            if not value >= least:
+                raise ValueError(f"{name} must be at least {least}, got {value!r}")
         parts = [kind(weight) for kind, weight in ((Ridge, alpha * (1.0 - share)), (L1, alpha * share)) if weight > 0]
         return sum(parts[1:], parts[0]) if parts else None
 
-    def _constraint(self, X: Any, sensitive: Any) -> Any:
-        named = constraints_of(self, X, sensitive)
+    def _constraint(self, X: Any, sensitive: Any, weights: Any, streamed: bool = False) -> Any:
+        found = covariance(self, X, sensitive, weights)
+        if streamed and found is not None:  # of all rows so far
+            found = self._covariance = found if self._covariance is None else found.plus(self._covariance)
+        named = constraints_of(self, X, found)
         found = Intersection([part.constraint for part in named]) if len(named) > 1 else None
         self._members = members(named)
         return found if found is not None else (named[0].constraint if named else None)
@@ -68,11 +76,12 @@ class ConstrainedLinear(CallbackSupport, BaseEstimator):
     def _solve(self, loss: Any, constraint: Any, start: Array | None, task: str) -> Any:
         """One problem solved; a feasible point near ``start`` begins it."""
         problem = Problem(loss, self._regularizer(), constraint)
-        tol = max(float(self.tol), 0.0)  # type: ignore[attr-defined]
-        with reporting(self, task) as callbacks:
+        tol = float(self.tol)  # type: ignore[attr-defined]
+        several = len(getattr(self, "classes_", ())) > 2  # the others of them are not known yet
+        with reporting(self, task, None if several else self._so_far) as callbacks:
             result = minimize(
                 problem, method_of(self.solver, problem), tol=tol,  # type: ignore[attr-defined]
-                max_steps=max(1, int(self.max_iter)) * problem.n,  # type: ignore[attr-defined]
+                max_steps=int(self.max_iter) * problem.n,  # type: ignore[attr-defined]
                 x0=None if start is None else _feasible(problem, start), random_state=self.random_state,  # type: ignore[attr-defined]
                 verbose=bool(self.verbose), callbacks=callbacks,  # type: ignore[attr-defined]
             )  # fmt: skip
@@ -83,13 +92,21 @@ class ConstrainedLinear(CallbackSupport, BaseEstimator):
         self._normals.append(-problem.gradient(result.x) if result.normal is None else result.normal)
         return result
 
+    def _checked_weights(self, sample_weight: Any, X: Any) -> Any:
+        if sample_weight is None:
+            return None
+        weights = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+        if not weights.any():
+            raise ValueError("sample_weight must not be zero for all rows")
+        return weights
+
     def _weights(self, sample_weight: Any, n: int) -> Any:
         """Weights with mean one, so that a weight counts as so many rows."""
         if sample_weight is None:
             return None
         total = float(np.sum(sample_weight))
         if total <= 0:
-            raise ValueError("sample_weight must not be zero for all rows")
+            raise ValueError("sample_weight and class_weight must not be zero for all rows")
         return np.asarray(sample_weight) * (n / total)
 
     def _start(self, k: int, width: int) -> Array | None:
@@ -104,13 +121,25 @@ class ConstrainedLinear(CallbackSupport, BaseEstimator):
 
     def _keep(self, results: list[Any], n: int, d: int) -> None:
         """Attributes from one result per output."""
-        x = np.stack([result.x for result in results])
-        self.coef_, self.intercept_ = x[:, :d].copy(), x[:, d].copy() if x.shape[1] > d else np.zeros(len(x), x.dtype)
+        self._split(np.stack([result.x for result in results]), d)
         self.n_iter_ = max(1, *(math.ceil(result.n_steps / n) for result in results)) if results else 1
         self.gap_ = float(max(result.gap for result in results))
         self.constraint_violation_ = float(max(0.0, *(result.violation for result in results), 0.0))
         self.n_projections_ = int(sum(result.n_projections for result in results))
         self.result_ = results[0] if len(results) == 1 else results
+
+    def _so_far(self, x: Array) -> dict[str, Any]:
+        """What `predict` needs, from the point of an epoch."""
+        x = np.atleast_2d(x)
+        coef, b = (x[:, :-1], x[:, -1]) if self.fit_intercept else (x, np.zeros(len(x), x.dtype))  # type: ignore[attr-defined]
+        return {"coef_": coef, "intercept_": b} if hasattr(self, "classes_") else {"coef_": coef[0], "intercept_": b[0]}
+
+    def _split(self, x: Array, d: int) -> None:
+        """Coefficients, within their signs and bounds to the last bit, and intercepts."""
+        self.coef_, self.intercept_ = x[:, :d].copy(), x[:, d].copy() if x.shape[1] > d else np.zeros(len(x), x.dtype)
+        for _, constraint in self._members:
+            if isinstance(constraint, Box | NonNegative):
+                self.coef_ = np.stack([constraint.project(w) for w in self.coef_])
 
     def _solve_rows(self, loss: Any, constraint: Any, d: int) -> Any:
         """One softmax: accelerated steps until they are small; nothing is certified."""
@@ -119,10 +148,11 @@ class ConstrainedLinear(CallbackSupport, BaseEstimator):
         rows = None if isinstance(inner, Everywhere) else RowWise(inner, d)
         problem = Problem(loss, g, rows)
         settled = Settled(1e-3 * float(self.tol))  # type: ignore[attr-defined]
-        with reporting(self, "epoch") as callbacks:
+        with reporting(self, "epoch", self._so_far) as callbacks:
             result = minimize(
-                problem, "apg", tol=0.0, max_steps=max(1, int(self.max_iter)) * problem.n,  # type: ignore[attr-defined]
-                random_state=self.random_state, verbose=bool(self.verbose), callbacks=(*callbacks, settled),  # type: ignore[attr-defined]
+                problem, "apg", tol=0.0, max_steps=int(self.max_iter) * problem.n,  # type: ignore[attr-defined]
+                x0=self._start_rows(problem), random_state=self.random_state,  # type: ignore[attr-defined]
+                verbose=bool(self.verbose), callbacks=(*callbacks, settled),  # type: ignore[attr-defined]
             )  # fmt: skip
         if not settled.done:
             text = f"{type(self).__name__}: the steps are still large after {self.max_iter} passes; raise max_iter."  # type: ignore[attr-defined]
@@ -130,9 +160,14 @@ class ConstrainedLinear(CallbackSupport, BaseEstimator):
         self._normals = list(-problem.gradient(result.x))
         return result
 
+    def _start_rows(self, problem: Problem) -> Array | None:
+        """The last coefficients of all classes, for a warm start."""
+        classes, width = problem.shape
+        starts = [self._start(k, width - bool(self.fit_intercept)) for k in range(classes)]  # type: ignore[attr-defined]
+        return None if any(start is None for start in starts) else _feasible(problem, np.stack(starts))  # type: ignore[arg-type]
+
     def _keep_rows(self, result: Any, n: int, d: int) -> None:
-        x = result.x
-        self.coef_, self.intercept_ = x[:, :d].copy(), x[:, d].copy() if x.shape[1] > d else np.zeros(len(x), x.dtype)
+        self._split(result.x, d)
         self.n_iter_, self.gap_ = max(1, math.ceil(result.n_steps / n)), float(result.gap)
         self.constraint_violation_ = max(0.0, float(result.violation))
         self.n_projections_, self.result_ = int(result.n_projections), result
@@ -173,18 +208,32 @@ class ConstrainedLinear(CallbackSupport, BaseEstimator):
         except Exception as error:
             raise AttributeError(str(error)) from None
 
-    def _stream(self, loss: Any, constraint: Any, k: int, width: int) -> Array:
-        """One epoch over a batch, from where the last one ended."""
-        problem = Problem(loss, self._regularizer(), constraint)
-        start = self._streamed[k] if k < len(self._streamed) else None
-        start = None if start is None else _feasible(problem, start)
-        return streams.next_epoch(problem, start, self._seen, random_state=self.random_state)  # type: ignore[attr-defined]
+    def _stream(self, batches: list[Any], constraint: Any, d: int) -> None:
+        """One epoch for each output, from where the last one ended, over its loss of all rows that wait for one."""
+        ended, normals = [], []
+        for k, loss in enumerate(batches):
+            problem = Problem(loss, self._regularizer(), constraint)
+            start = _feasible(problem, self._streamed[k]) if self._streamed else feasible_start(problem, None)
+            if problem.n >= streams.LEAST:
+                start = streams.next_epoch(problem, start, self._seen, random_state=self.random_state)  # type: ignore[attr-defined]
+            ended.append(start)
+            normals.append(-problem.gradient(start))
+        self._streamed, self._normals, n = ended, normals, batches[0].n
+        self._streamed_attributes(n if n >= streams.LEAST else 0, d)
+
+    def _with_waiting(self, X: Any, y: Array, weights: Any) -> tuple[Any, Array, Array]:
+        """The rows of a batch, below those of earlier ones that were too few for an epoch."""
+        batch = (X, y, np.ones(X.shape[0], X.dtype) if weights is None else np.asarray(weights))
+        above = [*self._waiting, batch]
+        X, y, weights = matrices.above([b[0] for b in above]), *(np.concatenate([b[k] for b in above]) for k in (1, 2))  # type: ignore[assignment]
+        self._waiting = [(X, y, weights)] if len(y) < streams.LEAST else []
+        return X, y, weights
 
     def _begin_stream(self) -> None:
         """From the coefficients of `fit`, where there are some."""
         if hasattr(self, "_streamed"):
             return
-        self._streamed, self._seen = [], 0
+        self._streamed, self._waiting, self._covariance, self._seen = [], [], None, 0
         if hasattr(self, "coef_"):
             coef = np.atleast_2d(self.coef_)
             b = np.reshape(self.intercept_, (-1, 1)).astype(coef.dtype)
@@ -193,16 +242,13 @@ class ConstrainedLinear(CallbackSupport, BaseEstimator):
     def _end_stream(self) -> None:
         self.__dict__.pop("_streamed", None)
 
-    def _streamed_attributes(self, shape: tuple[int, int]) -> None:
+    def _streamed_attributes(self, steps: int, d: int) -> None:
         """Attributes after a batch: nothing is certified of a stream."""
-        n, d = shape
-        x = np.stack(self._streamed)
-        self._seen += n
-        self.coef_, self.intercept_ = x[:, :d].copy(), x[:, d].copy() if x.shape[1] > d else np.zeros(len(x), x.dtype)
+        self._split(np.stack(self._streamed), d)
+        self._seen += steps
         self.n_iter_ = getattr(self, "n_iter_", 0) + 1
-        self.gap_, self.constraint_violation_ = math.inf, 0.0
-        self.n_projections_ = getattr(self, "n_projections_", 0) + len(x)
-        self.result_, self._normals = None, [None] * len(x)
+        self.gap_, self.constraint_violation_, self.result_ = math.inf, 0.0, None
+        self.n_projections_ = getattr(self, "n_projections_", 0) + len(self._streamed) * (steps > 0)
 
 
 class Settled:

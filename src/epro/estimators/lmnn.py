@@ -15,6 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from epro import metric_rounds as rounds
 from epro.atoms import matrices
+from epro.constraints import PSD
 from epro.estimators.mahalanobis import MahalanobisMixin
 from epro.estimators.progress import CallbackSupport, begin, end, reporting, with_callbacks
 from epro.protocols import Array
@@ -33,18 +34,20 @@ class LMNN(CallbackSupport, MahalanobisMixin, BaseEstimator):
     ----------
     n_neighbors : int, default 3
         Neighbours of the same class that are pulled towards each point.
-    trade_off : float, default 0.8
+    trade_off : float, default 0.5
         Weight of pushing impostors out, against pulling neighbours in; from 0 to 1.
     ridge : float, default 1e-3
         ``(ridge / 2) ||M||^2`` on the metric of the scaled data.
     l1_off : float, default 0.0
-        l1 norm of what is off the diagonal, for sparse metrics.
+        Weight of the l1 norm of what is off the diagonal, for sparse metrics.
     floor : float, default 0.0
         The smallest eigenvalue allowed, of the scaled data's metric.
     n_components : int, optional
         At most so many rows of `components_`: those of the largest eigenvalues.
-    init : "identity" or array, default "identity"
-        Where to start: the Euclidean metric, or a metric as a matrix of shape (n_features, n_features).
+    init : {"identity", "auto", "pca", "lda", "random"} or array, default "identity"
+        Where to start, as in metric-learn: the Euclidean metric, that of `n_components` principal, discriminant or
+        random directions, or a matrix of shape (n_rows, n_features) to transform with. "auto" is "lda" or "pca" where
+        `n_components` is small enough, else "identity".
     solver : "auto" or Solver, default "auto"
         Accelerated projected steps on the smoothed hinge, or a solver of `epro.solvers` on the hinge itself.
     max_iter : int, default 50
@@ -52,6 +55,7 @@ class LMNN(CallbackSupport, MahalanobisMixin, BaseEstimator):
     tol : float, default 1e-3
         Ends when a round improves the objective by less than this share, with few new impostors.
     random_state : int, RandomState or None, default 0
+        Of the principal directions, of ``init="random"`` and of solvers that draw rows.
     verbose : bool, default False
         Show a line of progress on a terminal.
     n_jobs : int, optional
@@ -72,6 +76,10 @@ class LMNN(CallbackSupport, MahalanobisMixin, BaseEstimator):
     feature_names_in_ : array
         Where X was a data frame.
 
+    See Also
+    --------
+    epro.losses.TripletHinge : The loss, for metrics built from parts.
+
     Notes
     -----
     With more than 100 columns the metric is learnt in the first 100 principal directions (unless ``l1_off`` or
@@ -90,7 +98,7 @@ class LMNN(CallbackSupport, MahalanobisMixin, BaseEstimator):
     """
 
     def __init__(
-        self, n_neighbors: int = 3, *, trade_off: float = 0.8, ridge: float = 1e-3, l1_off: float = 0.0,
+        self, n_neighbors: int = 3, *, trade_off: float = 0.5, ridge: float = 1e-3, l1_off: float = 0.0,
         floor: float = 0.0, n_components: int | None = None, init: Any = "identity", solver: Any = "auto",
         max_iter: int = 50, tol: float = 1e-3, random_state: Any = 0, verbose: bool = False, n_jobs: Any = None,
     ) -> None:  # fmt: skip
@@ -117,11 +125,12 @@ class LMNN(CallbackSupport, MahalanobisMixin, BaseEstimator):
 
     @with_callbacks
     def fit(self, X: Any, y: Any) -> LMNN:
-        """Learns the metric from labels.
+        """Learn the metric from labels.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
+            One row per sample.
         y : array of shape (n_samples,)
             Classes.
 
@@ -134,7 +143,7 @@ class LMNN(CallbackSupport, MahalanobisMixin, BaseEstimator):
         self._check_parameters()
         check_classification_targets(y)
         y = np.unique(y, return_inverse=True)[1]
-        begin(self)
+        begin(self, X, y)
         points, basis = self._coordinates(X)
         if y.max() == 0:
             self._finish(np.eye(points.shape[1], dtype=X.dtype), basis, 1.0)
@@ -146,12 +155,14 @@ class LMNN(CallbackSupport, MahalanobisMixin, BaseEstimator):
 
     @with_callbacks
     def fit_triplets(self, X: Any, triplets: Any) -> LMNN:
-        """Learns the metric from triplets (point, similar point, other point) of rows of X.
+        """Learn the metric from triplets (point, similar point, other point) of rows of X.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-        triplets : integer array of shape (n_triplets, 3)
+            One row per sample.
+        triplets : array of int, of shape (n_triplets, 3)
+            Each names three rows of X.
 
         Returns
         -------
@@ -160,15 +171,17 @@ class LMNN(CallbackSupport, MahalanobisMixin, BaseEstimator):
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
         self._check_parameters()
-        begin(self)
+        begin(self, X)
         points, basis = self._coordinates(X)
         triplets = np.asarray(triplets)
         if triplets.ndim != 2 or triplets.shape[1] != 3 or not np.issubdtype(triplets.dtype, np.integer):
             raise ValueError(f"triplets must be integers of shape (N, 3), rows of X, got shape {triplets.shape}")
+        if not len(triplets):
+            raise ValueError("triplets must have at least one row, got none")
         pairs = np.unique(triplets[:, :2], axis=0)
         scale = rounds.mean_square(points, pairs) or 1.0
         points = points / points.dtype.type(np.sqrt(scale))
-        M = self._start(points, basis, scale)
+        M = self._start(points, None, basis, scale)
         result = self._round(points, triplets, rounds.spread(points, pairs), len(pairs), M, self.max_iter, None)
         self.n_iter_, self.n_triplets_, self.n_projections_ = 1, len(triplets), result.n_projections
         self.result_ = result
@@ -199,25 +212,26 @@ class LMNN(CallbackSupport, MahalanobisMixin, BaseEstimator):
         basis = svd(X, rank, n_iter=3, random_state=random)[2].T.astype(X.dtype)
         return np.ascontiguousarray(X @ basis), basis
 
-    def _start(self, points: Any, basis: Array | None, scale: float) -> Array:
+    def _start(self, points: Any, y: Array | None, basis: Array | None, scale: float) -> Array:
         d = points.shape[1]
         if isinstance(self.init, str):
-            if self.init != "identity":
-                raise ValueError(f"init must be 'identity' or a matrix, got {self.init!r}")
-            return np.eye(d, dtype=points.dtype) * points.dtype.type(max(1.0, self.floor))
-        M = np.asarray(self.init, dtype=np.float64)
-        if M.shape != (self.n_features_in_, self.n_features_in_):
-            raise ValueError(f"init must have shape {(self.n_features_in_,) * 2}, got {M.shape}")
-        from epro.constraints import PSD
-
-        M = scale * (M if basis is None else basis.T @ M @ basis)
+            if self.init not in rounds.STARTS:
+                names = ", ".join(map(repr, rounds.STARTS))
+                raise ValueError(f"init must be one of {names}, or a matrix, got {self.init!r}")
+            M = rounds.start(self.init, points, y, self.n_components or d, check_random_state(self.random_state))
+        else:
+            L = np.asarray(self.init, dtype=np.float64)
+            if L.ndim != 2 or L.shape[1] != self.n_features_in_:
+                raise ValueError(f"init must have {self.n_features_in_} columns, got shape {L.shape}")
+            L = L if basis is None else L @ basis
+            M = scale * (L.T @ L)
         return np.ascontiguousarray(PSD(self.floor).project(M), dtype=points.dtype)
 
     def _learn(self, points: Any, basis: Array | None, y: Array) -> None:
         pairs = rounds.pairs_within_classes(matrices.dense(points), y, self.n_neighbors)
         scale = rounds.mean_square(points, pairs) or 1.0
         points = points / points.dtype.type(np.sqrt(scale))
-        pull, M = rounds.spread(points, pairs), self._start(points, basis, scale)
+        pull, M = rounds.spread(points, pairs), self._start(points, y, basis, scale)
         triplets, smoothness, self.n_projections_, self.result_, before = None, None, 0, None, np.inf
         steps = max(1, self.max_iter // ROUNDS)
         for self.n_iter_ in range(1, ROUNDS + 1):

@@ -23,10 +23,12 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
+            One row per sample.
 
         Returns
         -------
         array of shape (n_samples, n_rows)
+            One column per row of ``components_``.
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
@@ -38,6 +40,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         Returns
         -------
         array of shape (n_features, n_features)
+            Positive semidefinite.
         """
         check_is_fitted(self)
         return self.components_.T @ self.components_
@@ -48,10 +51,12 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         Parameters
         ----------
         pairs : array of shape (n_pairs, 2, n_features)
+            Two points each.
 
         Returns
         -------
         array of shape (n_pairs,)
+            One per pair.
         """
         check_is_fitted(self)
         pairs = np.asarray(pairs)
@@ -60,15 +65,17 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return np.linalg.norm((pairs[:, 0] - pairs[:, 1]) @ self.components_.T, axis=1)
 
     def pair_score(self, pairs: Any) -> Array:
-        """Minus the distances of pairs of points: larger is more similar.
+        """Give minus the distances of pairs of points: larger is more similar.
 
         Parameters
         ----------
         pairs : array of shape (n_pairs, 2, n_features)
+            Two points each.
 
         Returns
         -------
         array of shape (n_pairs,)
+            One per pair.
         """
         return -self.pair_distance(pairs)
 
@@ -78,10 +85,12 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         Parameters
         ----------
         pairs : array of shape (n_pairs, 2, n_features)
+            Two points each.
 
         Returns
         -------
         array of shape (n_pairs,)
+            One per pair.
         """
         return self.pair_distance(pairs)
 
@@ -91,7 +100,7 @@ class MahalanobisMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         Returns
         -------
         callable
-            ``metric(u, v, squared=False)``
+            Called as ``metric(u, v, squared=False)``.
         """
         check_is_fitted(self)
         components = self.components_.copy()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from epro import losses
 from epro.estimators.linear import ConstrainedLinear
@@ -18,6 +18,8 @@ LOSSES = ("squared_error", "huber", "absolute_error", "quantile")
 
 class ConstrainedRegressor(RegressorMixin, ConstrainedLinear):
     """Linear regression under hard constraints on the coefficients.
+
+    The constraints hold exactly, and ``gap_`` says how far from optimal the coefficients can be.
 
     Parameters
     ----------
@@ -34,7 +36,7 @@ class ConstrainedRegressor(RegressorMixin, ConstrainedLinear):
         From 0 (ridge) to 1 (l1 norm).
     constraint : constraint or list, optional
         On the coefficients: a set of `epro.constraints`, SciPy's ``Bounds`` or ``LinearConstraint``, or a list of them.
-    positive : bool or boolean mask, default False
+    positive : bool, mask of columns, or list of their names, default False
         Which coefficients must not be negative.
     monotonic : dict, optional
         ``{column: 1}`` makes a coefficient nonnegative, ``{column: -1}`` nonpositive; ``{(a, b, c): 1}`` makes those of
@@ -57,6 +59,7 @@ class ConstrainedRegressor(RegressorMixin, ConstrainedLinear):
     tol : float, default 1e-6
         Ends when the certified gap is at most ``tol * max(1, |objective|)``.
     random_state : int, RandomState or None, default 0
+        Of methods that draw rows.
     warm_start : bool, default False
         Start from the last coefficients.
     verbose : bool, default False
@@ -131,13 +134,16 @@ class ConstrainedRegressor(RegressorMixin, ConstrainedLinear):
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, sensitive: Any = None) -> ConstrainedRegressor:
-        """Fits the coefficients.
+        """Fit the coefficients.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
+            One row per sample.
         y : array of shape (n_samples,)
+            Targets.
         sample_weight : array of shape (n_samples,), optional
+            A row of weight k counts as k rows.
         sensitive : array of shape (n_samples,) or (n_samples, k), optional
             Columns that are not part of X, for ``fairness``.
 
@@ -147,24 +153,31 @@ class ConstrainedRegressor(RegressorMixin, ConstrainedLinear):
             The estimator itself.
         """
         X, y, weights = self._checked(X, y, sample_weight, True)
-        begin(self)
+        begin(self, X, y, weights)
         self._end_stream()
         n, d = X.shape
-        constraint, self._normals = self._constraint(X, sensitive), []
+        constraint, self._normals = self._constraint(X, sensitive, weights), []
         loss = self._loss(X, y, self._weights(weights, n))
         self._keep([self._solve(loss, constraint, self._start(0, d), "epoch")], n, d)
         self._single()
         end(self)
         return self
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> ConstrainedRegressor:
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, sensitive: Any = None) -> ConstrainedRegressor:
         """One epoch over a batch of a stream, from where the last call ended; the coefficients stay feasible.
+
+        Fewer than eight rows wait for those of the next calls.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
+            One row per sample.
         y : array of shape (n_samples,)
+            Targets.
         sample_weight : array of shape (n_samples,), optional
+            A row of weight k counts as k rows.
+        sensitive : array of shape (n_samples,) or (n_samples, k), optional
+            As in `fit`; the covariance is that of all rows so far.
 
         Returns
         -------
@@ -173,9 +186,8 @@ class ConstrainedRegressor(RegressorMixin, ConstrainedLinear):
         """
         X, y, weights = self._checked(X, y, sample_weight, not hasattr(self, "coef_"))
         self._begin_stream()
-        loss = self._loss(X, y, self._weights(weights, X.shape[0]))
-        self._streamed = [self._stream(loss, self._constraint(X, None), 0, X.shape[1])]
-        self._streamed_attributes(X.shape)
+        constraint = self._constraint(X, sensitive, weights, streamed=True)
+        self._stream([self._loss(*self._with_waiting(X, y, weights))], constraint, X.shape[1])
         self._single()
         return self
 
@@ -185,10 +197,12 @@ class ConstrainedRegressor(RegressorMixin, ConstrainedLinear):
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
+            One row per sample.
 
         Returns
         -------
         array of shape (n_samples,)
+            One per row.
         """
         check_is_fitted(self, "coef_")
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
@@ -200,8 +214,7 @@ class ConstrainedRegressor(RegressorMixin, ConstrainedLinear):
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", y_numeric=True, reset=reset
         )
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=X.dtype)
-        return X, y, weights
+        return X, y, self._checked_weights(sample_weight, X)
 
     def _loss(self, X: Any, y: Array, weights: Any) -> Any:
         options: dict[str, Any] = {"sample_weight": weights, "intercept": self.fit_intercept}

@@ -33,10 +33,12 @@ class ScoresMixin(ClassifierMixin):
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
+            One row per sample.
 
         Returns
         -------
         array of shape (n_samples,) or (n_samples, n_classes)
+            One column per class where there are more than two.
         """
         check_is_fitted(self, "coef_")
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
@@ -49,25 +51,29 @@ class ScoresMixin(ClassifierMixin):
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
+            One row per sample.
 
         Returns
         -------
         array of shape (n_samples,)
+            One per row.
         """
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:
-        """Probabilities of the classes, for "log_loss"; one-vs-rest ones are divided by their sum.
+        """Give the probabilities of the classes, for "log_loss"; one-vs-rest ones are divided by their sum.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
+            One row per sample.
 
         Returns
         -------
         array of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
         """
         scores = self.decision_function(X)
         if scores.ndim == 1:
@@ -79,14 +85,16 @@ class ScoresMixin(ClassifierMixin):
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of the probabilities.
+        """Give the logarithms of the probabilities.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
+            One row per sample.
 
         Returns
         -------
         array of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
         """
         return np.log(self.predict_proba(X))

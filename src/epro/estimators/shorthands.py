@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from epro.constraints import Affine, Box, Constraint, Intersection, Monotone, NonNegative, Polyhedron, as_constraint
-from epro.constraints.covariance import covariance_bound
+from epro.atoms import matrices
+from epro.constraints import (
+    Affine,
+    Box,
+    Constraint,
+    Everywhere,
+    Intersection,
+    Monotone,
+    NonNegative,
+    Polyhedron,
+    as_constraint,
+)
+from epro.constraints.covariance import Moments, moments
 from epro.protocols import Array
 
 
@@ -37,15 +48,27 @@ class Columns:
         return int(column)
 
 
-def constraints_of(estimator: Any, X: Any, sensitive: Any) -> list[Named]:
-    """Everything that an estimator's arguments ask of its coefficients."""
+def constraints_of(estimator: Any, X: Any, covariance: Moments | None) -> list[Named]:
+    """Everything that an estimator's arguments ask of its coefficients; each fits the columns of X."""
     columns = Columns(X.shape[1], getattr(estimator, "feature_names_in_", None))
-    found = list(_shorthands(estimator, columns))
+    wanted = list(_shorthands(estimator, columns))
     if estimator.constraint is not None:
-        found.append(Named("constraint", as_constraint(estimator.constraint)))
-    if estimator.fairness is not None or sensitive is not None:
-        found.append(Named("fairness", _fairness(estimator.fairness, X, sensitive, columns)))
-    return found
+        wanted.append(("constraint", lambda: as_constraint(estimator.constraint)))
+    if covariance is not None:
+        fairness = estimator.fairness
+        at_most = fairness[1] if isinstance(fairness, tuple | list) else fairness
+        wanted.append(("fairness", lambda: covariance.bound(at_most)))
+    found = [Named(name, _made(name, make, columns.count)) for name, make in wanted]
+    return [named for named in found if not isinstance(named.constraint, Everywhere)]
+
+
+def _made(name: str, make: Callable[[], Constraint], count: int) -> Constraint:
+    """The constraint, for so many columns; an error says which argument it comes from."""
+    try:
+        return make().bind((count,))
+    except ValueError as error:
+        text = str(error)
+        raise type(error)(text if text.startswith(name) else f"{name}: {text}") from None
 
 
 def members(named: list[Named]) -> list[Named]:
@@ -58,32 +81,36 @@ def members(named: list[Named]) -> list[Named]:
     return parts
 
 
-def _shorthands(estimator: Any, columns: Columns) -> Iterator[Named]:
-    positive = _positive(estimator.positive, columns)
-    if positive is not None:
-        yield Named("positive", positive)
+def _shorthands(estimator: Any, columns: Columns) -> Iterator[tuple[str, Callable[[], Constraint]]]:
+    if not isinstance(estimator.positive, bool | np.bool_) or estimator.positive:
+        yield "positive", lambda: _positive(estimator.positive, columns)
     if estimator.monotonic is not None:
-        yield from _monotonic(estimator.monotonic, columns)
+        for constraint in _monotonic(estimator.monotonic, columns):
+            yield "monotonic", lambda constraint=constraint: constraint
     if estimator.sum_to is not None:
-        yield Named("sum_to", Affine(np.ones((1, columns.count)), [float(estimator.sum_to)]))
+        yield "sum_to", lambda: Affine(np.ones((1, columns.count)), [float(estimator.sum_to)])
     if estimator.bounds is not None:
-        yield Named("bounds", _bounds(estimator.bounds, columns))
+        yield "bounds", lambda: _bounds(estimator.bounds, columns)
     if (estimator.A_ineq is None) != (estimator.b_ineq is None):
         raise ValueError("A_ineq and b_ineq must be given together, for A_ineq @ coef <= b_ineq")
     if estimator.A_ineq is not None:
-        yield Named("A_ineq", Polyhedron(estimator.A_ineq, estimator.b_ineq))
+        A = estimator.A_ineq if hasattr(estimator.A_ineq, "tocsr") else np.atleast_2d(estimator.A_ineq)
+        yield "A_ineq", lambda: Polyhedron(A, np.atleast_1d(estimator.b_ineq))
 
 
-def _positive(positive: Any, columns: Columns) -> NonNegative | None:
+def _positive(positive: Any, columns: Columns) -> NonNegative:
     if isinstance(positive, bool | np.bool_):
-        return NonNegative() if positive else None
+        return NonNegative()
+    if isinstance(positive, list | tuple) and positive and all(isinstance(name, str) for name in positive):
+        return NonNegative(mask=np.isin(np.arange(columns.count), [columns(name, "positive") for name in positive]))
     mask = np.asarray(positive)
     if mask.dtype != bool or mask.shape != (columns.count,):
-        raise ValueError(f"positive must be a boolean, or a boolean mask of {columns.count} columns, got {positive!r}")
+        expected = f"a boolean, a boolean mask of {columns.count} columns, or names of columns"
+        raise ValueError(f"positive must be {expected}, got {positive!r}")
     return NonNegative(mask=mask)
 
 
-def _monotonic(monotonic: Any, columns: Columns) -> Iterator[Named]:
+def _monotonic(monotonic: Any, columns: Columns) -> Iterator[Constraint]:
     """{column: 1 or -1} fixes signs; {(columns in order): 1 or -1} orders their coefficients."""
     if not isinstance(monotonic, dict):
         raise TypeError(f"monotonic must be a dict of column (or tuple of columns): 1 or -1, got {monotonic!r}")
@@ -97,10 +124,10 @@ def _monotonic(monotonic: Any, columns: Columns) -> Iterator[Named]:
         else:
             (lower if sign == 1 else upper)[columns(key, "monotonic")] = 0.0
     if np.isfinite(lower).any() or np.isfinite(upper).any():
-        yield Named("monotonic", Box(lower, upper))
+        yield Box(lower, upper)
     for sign, groups in chains.items():
         if groups:
-            yield Named("monotonic", Monotone(increasing=sign == 1, chains=groups))
+            yield Monotone(increasing=sign == 1, chains=groups)
 
 
 def _bounds(bounds: Any, columns: Columns) -> Box:
@@ -117,19 +144,22 @@ def _bounds(bounds: Any, columns: Columns) -> Box:
     return Box(lower, upper)
 
 
-def _fairness(fairness: Any, X: Any, sensitive: Any, columns: Columns) -> Constraint:
-    """At most t for columns given to `fit`, or (columns of X, t)."""
+def covariance(estimator: Any, X: Any, sensitive: Any, weights: Any) -> Moments | None:
+    """Of the sensitive columns, given to `fit` or named in ``fairness``, with the columns of X."""
+    fairness = estimator.fairness
+    named = isinstance(fairness, tuple | list)
     if sensitive is not None:
-        if isinstance(fairness, tuple | list) or fairness is None:
+        if named or fairness is None:
             raise ValueError("fairness must be a number, the largest covariance, where fit is given sensitive columns")
-        return covariance_bound(X, sensitive, fairness)
-    if not isinstance(fairness, tuple | list) or len(fairness) != 2:
+        return moments(X, sensitive, weights)
+    if fairness is None:
+        return None
+    if not named or len(fairness) != 2:
         expected = "(columns, t), or a number where fit is given sensitive columns"
         raise ValueError(f"fairness must be {expected}, got {fairness!r}")
-    names, at_most = fairness
-    wanted = [columns(column, "fairness") for column in ([names] if isinstance(names, str | int) else names)]
-    part = X[:, wanted]
-    return covariance_bound(X, part.toarray() if hasattr(part, "toarray") else part, at_most)
+    columns, names = Columns(X.shape[1], getattr(estimator, "feature_names_in_", None)), fairness[0]
+    wanted = [columns(column, "fairness") for column in ([names] if np.ndim(names) == 0 else names)]
+    return moments(X, matrices.dense(X[:, wanted]), weights)
 
 
 def coefficient_names(estimator: Any, count: int) -> Array:
