@@ -6,6 +6,7 @@ which a point l of another class is nearer to i than j is, plus a margin (Weinbe
     min over M >= floor of  (1 - c) mean over pairs of |x_i - x_j|_M^2
                             + c / #pairs * sum over triplets of [margin + |x_i - x_j|_M^2 - |x_i - x_l|_M^2]_+  + g(M).
 
+g holds (ridge / 2) ||M - I||^2, which keeps the metric Euclidean where triplets say little, and perhaps an l1 norm.
 Points are scaled so that the mean squared distance of the pairs is one; the margin is one as well, so nothing here
 depends on units. The hinge is smoothed by `WIDTH` margins and each round takes accelerated projected steps; then
 the impostors of the new metric join the triplets, which are kept, so that rounds do not undo each other.
@@ -112,11 +113,11 @@ def impostors(Z: Array, y: Array, pairs: Index, cap: int) -> Index:
     return np.concatenate(found).astype(np.int64)
 
 
-def squared_distances(A: Array, B: Array, norms: Array | None = None) -> Array:
+def squared_distances(A: Array, B: Array) -> Array:
     """|a - b|^2 for all rows."""
     D = A @ B.T
     D *= -2
-    D += np.einsum("ij,ij->i", B, B) if norms is None else norms
+    D += np.einsum("ij,ij->i", B, B)
     D += np.einsum("ij,ij->i", A, A)[:, None]
     return np.maximum(D, 0, out=D)
 
@@ -157,11 +158,11 @@ def step_rounds(
     """One round: accelerated projected steps (or ``solver``) on the problem of these triplets, from M."""
     share = metric.trade_off * len(triplets) / pairs
     loss: Any = TripletHinge(X, triplets, sample_weight=np.full(len(triplets), share))
-    g: Any = Ridge(metric.ridge) + Linear(((1.0 - metric.trade_off) * pull).astype(loss.dtype))
+    tilt = (1.0 - metric.trade_off) * pull - metric.ridge * np.eye(len(pull))
+    g: Any = Ridge(metric.ridge) + Linear(tilt.astype(loss.dtype))
     g = g + OffDiagonalL1(metric.l1_off) if metric.l1_off > 0 else g
     if solver is None:
         solver, loss = APG(smoothness=smoothness), Smoothed(loss, WIDTH)
+        options["callbacks"] = (*options.get("callbacks", ()), lambda _, state: state.epoch >= steps)
     problem = Problem(loss, g, PSD(metric.floor))
-    enough = lambda _, state: state.epoch >= steps  # noqa: E731
-    options["callbacks"] = (*options.get("callbacks", ()), enough)
     return minimize(problem, solver, x0=M, max_steps=max(4 * steps * loss.n, 1), **options)

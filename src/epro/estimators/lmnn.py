@@ -36,8 +36,8 @@ class LMNN(CallbackSupport, MahalanobisMixin, BaseEstimator):
         Neighbours of the same class that are pulled towards each point.
     trade_off : float, default 0.5
         Weight of pushing impostors out, against pulling neighbours in; from 0 to 1.
-    ridge : float, default 1e-3
-        ``(ridge / 2) ||M||^2`` on the metric of the scaled data.
+    ridge : float, default 3e-3
+        ``(ridge / 2) ||M - I||^2`` draws the metric of the scaled data to the Euclidean one.
     l1_off : float, default 0.0
         Weight of the l1 norm of what is off the diagonal, for sparse metrics.
     floor : float, default 0.0
@@ -98,7 +98,7 @@ class LMNN(CallbackSupport, MahalanobisMixin, BaseEstimator):
     """
 
     def __init__(
-        self, n_neighbors: int = 3, *, trade_off: float = 0.5, ridge: float = 1e-3, l1_off: float = 0.0,
+        self, n_neighbors: int = 3, *, trade_off: float = 0.5, ridge: float = 3e-3, l1_off: float = 0.0,
         floor: float = 0.0, n_components: int | None = None, init: Any = "identity", solver: Any = "auto",
         max_iter: int = 50, tol: float = 1e-3, random_state: Any = 0, verbose: bool = False, n_jobs: Any = None,
     ) -> None:  # fmt: skip
