@@ -23,6 +23,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from epro._minimize import minimize
 from epro.atoms.matrices import dense
 from epro.constraints import PSD
+from epro.kernels.impostors import nearest_others
 from epro.losses import TripletHinge
 from epro.losses.smoothed import Smoothed
 from epro.problem import Problem
@@ -90,21 +91,18 @@ def impostors(Z: Array, y: Array, pairs: Index, cap: int) -> Index:
     farthest = np.full(len(Z), -np.inf)
     np.maximum.at(farthest, pairs[:, 0], reach)
     starts = np.searchsorted(pairs[:, 0], np.arange(len(Z) + 1))
-    norms, found = np.einsum("ij,ij->i", Z, Z), []
-    columns, farthest = np.column_stack([Z, norms]), farthest - norms
+    # candidates in single precision, about the mean: at the edge of a margin a hinge is zero either way
+    near = (Z - Z.mean(axis=0)).astype(np.float32)
+    norms, found = np.einsum("ij,ij->i", near, near), []
+    columns, farthest = np.column_stack([near, norms]).T, farthest.astype(np.float32) - norms
     size = max(1, BLOCK // len(Z))
     for first in range(0, len(Z), size):
         rows = np.arange(first, min(first + size, len(Z)))
-        D = np.column_stack([-2.0 * Z[rows], np.ones(len(rows), Z.dtype)]) @ columns.T  # less |z_i|^2, in one product
-        at, l = np.divmod(np.flatnonzero(D < farthest[rows][:, None]), len(Z))
-        other = y[rows[at]] != y[l]
-        at, l = at[other], l[other]
-        i = rows[at]
-        distance = D[at, l] + norms[i]
-        near = np.lexsort((distance, i))
-        i, l, distance = i[near], l[near], distance[near]
-        rank = np.arange(len(i)) - np.searchsorted(i, i)
-        i, l, distance = (v[rank < cap] for v in (i, l, distance))
+        D = np.column_stack([-2 * near[rows], np.ones(len(rows), np.float32)]) @ columns  # less |z_i|^2
+        others, distances, counts = nearest_others(D, farthest[rows], y, first, cap)
+        kept = np.arange(cap) < counts[:, None]
+        i, l = np.repeat(rows, counts), others[kept]
+        distance = distances[kept] + norms[i]
         count = starts[i + 1] - starts[i]
         each = np.repeat(np.arange(len(i)), count)
         pair = starts[i][each] + np.arange(len(each)) - np.repeat(np.cumsum(count) - count, count)
@@ -138,9 +136,8 @@ def spread(X: Any, pairs: Index) -> Array:
 
 def merged(old: Index | None, new: Index, n: int) -> Index:
     """Triplets of both, each once."""
-    key = (new[:, 0] * n + new[:, 1]) * n + new[:, 2]
-    if old is not None:
-        key = np.union1d(key, (old[:, 0] * n + old[:, 1]) * n + old[:, 2])
+    key = np.sort(np.concatenate([(t[:, 0] * n + t[:, 1]) * n + t[:, 2] for t in (old, new) if t is not None]))
+    key = key[np.append(True, key[1:] != key[:-1])] if len(key) else key
     return np.stack([key // n // n, key // n % n, key % n], axis=1, dtype=np.int64)
 
 

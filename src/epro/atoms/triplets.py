@@ -181,35 +181,53 @@ def laplacian(points: int, triplets: Index, s: Array) -> sp.csr_array:
 
 
 @kernel(fastmath={"reassoc"})  # a sum in any order: twice as fast, and no step of two engines is compared through it
+def squared_length(mapped: Array, X: Array, a: int, b: int) -> float:
+    """||x_a - x_b||^2_M from X and X M."""
+    at, other, mapped_at, mapped_other, total = X[a], X[b], mapped[a], mapped[b], 0.0
+    for j in range(X.shape[1]):
+        total += (mapped_at[j] - mapped_other[j]) * (at[j] - other[j])
+    return total
+
+
+@kernel
 def pair_predictions(mapped: Array, X: Array, triplets: Index) -> Any:
-    """||d1||^2_M - ||d2||^2_M of every triplet, from X and X M."""
-    p = np.empty(triplets.shape[0], X.dtype)
+    """||d1||^2_M - ||d2||^2_M of every triplet, from X and X M; neighbours that share a pair share its length."""
+    p, near, last_a, last_s = np.empty(triplets.shape[0], X.dtype), 0.0, -1, -1
     for i in range(triplets.shape[0]):
         a, s, o = triplets[i, 0], triplets[i, 1], triplets[i, 2]
-        at, near, far = X[a], X[s], X[o]
-        mapped_at, mapped_near, mapped_far = mapped[a], mapped[s], mapped[o]
-        total = 0.0
-        for j in range(X.shape[1]):
-            total += (mapped_at[j] - mapped_near[j]) * (at[j] - near[j])
-            total -= (mapped_at[j] - mapped_far[j]) * (at[j] - far[j])
-        p[i] = total
+        if a != last_a or s != last_s:
+            near, last_a, last_s = squared_length(mapped, X, a, s), a, s
+        p[i] = near - squared_length(mapped, X, a, o)
     return p
 
 
 @kernel
 def laplacian_times(X: Array, triplets: Index, s: Array) -> Any:
-    """Lap X, triplet by triplet: what `laplacian` would have to sort and add up first is added up here."""
-    out = np.zeros_like(X)
-    for i in range(triplets.shape[0]):
-        if s[i] != 0.0:
-            a, b, o = triplets[i, 0], triplets[i, 1], triplets[i, 2]
-            at, near, far = X[a], X[b], X[o]
-            out_at, out_near, out_far = out[a], out[b], out[o]
-            for j in range(X.shape[1]):
-                out_at[j] += s[i] * (far[j] - near[j])
-                out_near[j] += s[i] * (near[j] - at[j])
-                out_far[j] += s[i] * (at[j] - far[j])
+    """Lap X, edge by edge: what `laplacian` would have to sort and add up first is added up here.
+
+    Neighbours in the list that share a pair (a, b) add to one edge.
+    """
+    out, n, i = np.zeros_like(X), triplets.shape[0], 0
+    while i < n:
+        a, b, weight = triplets[i, 0], triplets[i, 1], 0.0
+        while i < n and triplets[i, 0] == a and triplets[i, 1] == b:
+            if s[i] != 0.0:
+                add_edge(X, a, triplets[i, 2], -s[i], out)
+                weight += s[i]
+            i += 1
+        if weight != 0.0:
+            add_edge(X, a, b, weight, out)
     return out
+
+
+@kernel
+def add_edge(X: Array, a: int, b: int, weight: float, out: Array) -> None:
+    """An edge's part of Lap X."""
+    at, other, out_at, out_other = X[a], X[b], out[a], out[b]
+    for j in range(X.shape[1]):
+        flow = weight * (at[j] - other[j])
+        out_at[j] += flow
+        out_other[j] -= flow
 
 
 @kernel
