@@ -22,14 +22,14 @@ def project_simplex(x: Array, total: float) -> None:
     solve for t as if all coordinates stayed positive, drop those below t, and repeat. t only grows, so every round
     drops a coordinate or ends; it ends at the exact t, without sorting.
     """
-    threshold, active = -np.inf, -1
+    threshold, active = -np.inf, x.size + 1
     while True:
         count, s = 0, 0.0
         for j in range(x.size):
             if x[j] > threshold:
                 count += 1
                 s += x[j]
-        if count == active or count == 0:  # zero only where total is lost in rounding beside the largest coordinate
+        if count >= active or count == 0:  # zero, or more than before, only by rounding
             break
         active = count
         threshold = (s - total) / count
