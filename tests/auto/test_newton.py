@@ -178,6 +178,12 @@ def test_models_beside_an_intercept_are_conic(loss, regularizer, monkeypatch):
     assert epro.minimize(problem, "epro-newton", tol=1e-6).success
 
 
+def test_a_path_at_the_end_of_its_precision_gives_up():
+    X, y = rows("Hinge", 40, 3, 0, units=np.array([1e-3, 1.0, 1e3]))
+    problem = epro.Problem(losses.Hinge(X, y), regularizers.L1(1e-4), constraints.L1Ball(2.0))
+    assert epro.minimize(problem, "epro-newton", tol=1e-300).n_epochs < 150
+
+
 @pytest.mark.parametrize("units", [1.0, 1e4, 1e8])
 @pytest.mark.parametrize("constraint", [None, constraints.NonNegative(), constraints.L1Ball])
 def test_huber_is_solved_where_no_row_is_curved(units, constraint, tmp_path):

@@ -77,9 +77,9 @@ class EproNewton(Solver):
             if not kinked and run.curveless:
                 kinked, run = True, KinkedNewton(oracles, dataclasses.replace(state, memory={}))
             t = run.step()
-            stuck = run.stuck and (kinked or not run.curveless)
             x = problem.point(run.x)
             bound, normal = run.bound()
+            stuck = run.stuck and (kinked or not run.curveless)
             state = state.after(
                 x, run.spent() * problem.n, step_size=t, fun=run.fun, lower_bound=bound, memory=run.memory(),
                 normal=normal, violation=problem.violation(x), exact=np.array_equal(x, run.x),
