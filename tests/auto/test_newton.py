@@ -178,6 +178,14 @@ def test_models_beside_an_intercept_are_conic(loss, regularizer, monkeypatch):
     assert epro.minimize(problem, "epro-newton", tol=1e-6).success
 
 
+def test_the_radius_of_a_lasso_counts_its_norm():
+    """One row, y > 0, x >= 0: the optimum t y / X_j - t^2 / (2 X_j^2) uses the largest X_j alone."""
+    X, y, t = np.array([[-1.2265, -1.2265, -1.2152, 1.3524, -1.6296, -2.4082, 0.9381, 0.3712]]), 2.2531, 1.7518e-3
+    problem = epro.Problem(losses.Squared(X, np.array([y])), regularizers.L1(t), constraints.NonNegative())
+    optimum = t * y / X.max() - t**2 / (2 * X.max() ** 2)
+    assert epro.minimize(problem, "gram", tol=1e-6).lower_bound <= optimum + 1e-15
+
+
 def test_a_path_at_the_end_of_its_precision_gives_up():
     X, y = rows("Hinge", 40, 3, 0, units=np.array([1e-3, 1.0, 1e3]))
     problem = epro.Problem(losses.Hinge(X, y), regularizers.L1(1e-4), constraints.L1Ball(2.0))

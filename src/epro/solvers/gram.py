@@ -95,7 +95,8 @@ def _bound(problem: Problem, G: Array, z: Array, value: float, gradient: Array, 
     l1 = np.full(z.size, problem.regularizer.l1)
     l1[-1] *= not problem.loss.intercept
     whole = duality.quadratic_bound(G + np.diag(ridge), z, fun, gradient + ridge * z + tilt, normal, support, l1)
-    return max(whole, duality.lagrangian_bound(problem, z, value, gradient, normal, support, fun))
+    objective = fun + float(l1 @ np.abs(z))
+    return max(whole, duality.lagrangian_bound(problem, z, value, gradient, normal, support, objective))
 
 
 def normal_equations(problem: Problem) -> Equations:
