@@ -67,6 +67,7 @@ class Model(NamedTuple):
     value: float
     p: Array
     normal: Array
+    error: float = 0.0  # what the value leaves for the rounding of a projection
 
 
 Bound = tuple[float, str, Model | None]  # a lower bound, its name, and the model that it comes from
@@ -174,12 +175,13 @@ class Certifier:
         tau = composite.thresholds(g, t.x.shape)
         if g.ridge > 0.0:
             model = self._solve(c, g.ridge, np.zeros_like(t.x), tau, t.x, fun - start)
-            ridge = start + model.value, "strong convexity of the ridge", model
-            if ROUNDING * float(np.vdot(c, c)) / g.ridge <= 0.1 * (fun - ridge[0]):
-                return ridge
-            # a ridge that is nearly nothing beside the gradient: the projection is from so far that rounding tells
+            found = start + model.value, "strong convexity of the ridge", model
+            if max(model.error, ROUNDING * float(np.vdot(c, c)) / g.ridge) <= 0.1 * (fun - found[0]):
+                return found
+            # a ridge that is nearly nothing beside the gradient: the projection is from so far that rounding tells;
+            # g from below by its tangent at x
             flat, start = c + g.ridge * t.x, start + 0.5 * g.ridge * float(np.vdot(t.x, t.x))
-            return max(ridge, self._without_ridge(t, flat, start, tau, fun), key=lambda bound: bound[0])
+            return max(found, self._without_ridge(t, flat, start, tau, fun), key=lambda bound: bound[0])
         return self._without_ridge(t, c, start, tau, fun)
 
     def _without_ridge(self, t: passes.Tangent, c: Array, start: float, tau: Any, fun: float) -> Bound:
@@ -188,15 +190,20 @@ class Certifier:
         if curvature > 0.0 and t.height == t.fun:
             model = self._solve(c, curvature, t.x, tau, t.x, fun - start)
             found.append((start + model.value, "strong convexity of least squares", model))
-        vertex = self._vertex(c, tau)
-        if vertex is not None:
-            value = float(np.vdot(c, vertex - t.x))
-            found.append((start + value, "linear minimisation", Model(value, vertex, -c)))
+        found += self._linear(c, start, tau, t.x)
         radius = self._radius(fun)
         if len(found) == 1 and np.isfinite(radius):
             value, model = self._bounded(c, tau, t.x, radius + float(np.linalg.norm(t.x)), fun - start)
             found.append((start + value, "bounded set", model))
         return max(found, key=lambda bound: bound[0])
+
+    def _linear(self, c: Array, start: float, tau: Any, x: Array) -> list[Bound]:
+        """The second bound without a ridge, where it has a closed form."""
+        vertex = self._vertex(c, tau)
+        if vertex is None:
+            return []
+        value = float(np.vdot(c, vertex - x))
+        return [(start + value, "linear minimisation", Model(value, vertex, -c))]
 
     def _bounded(self, c: Array, tau: Any, x: Array, diameter: float, gap: float) -> tuple[float, Model]:
         """The third bound without a ridge; what it gives up, ``self.given_up``, falls as the gap does."""
@@ -241,7 +248,7 @@ class Certifier:
             allowed = 0.05 * max(gap - value, 1e-15) / a
         self.u = u if np.any(tau) else None
         error = self._error(target - found.u, found.p)
-        return Model(value - a * error, found.p, a * (target - found.u - found.p))
+        return Model(value - a * error, found.p, a * (target - found.u - found.p), a * error)
 
     def _error(self, z: Array, p: Array) -> float:
         """By how much ||p - z||^2 / 2 may exceed the least one over the set."""

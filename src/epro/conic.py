@@ -8,9 +8,12 @@ is measured in units of 1 / sqrt(H_jj), so that the units of the data do not mat
 from __future__ import annotations
 
 import importlib
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 from scipy import sparse
 
 from epro.constraints.base import Constraint, LinearSystem
@@ -22,6 +25,7 @@ from epro.constraints.l1_ball import L1Ball
 from epro.constraints.l2_ball import L2Ball
 from epro.constraints.second_order_cone import SecondOrderCone
 from epro.protocols import Array
+from epro.quadratic import steadied
 
 ENTRIES = 4_000_000  # of the conic program's matrices, at most
 
@@ -116,6 +120,9 @@ def _groups(c: GroupL1Ball, program: Program) -> bool:
 
 def minimize(c: Constraint, H: Array, q: Array, x: Array, l1: float = 0.0) -> Array | None:
     """z, feasible to about 1e-9; None where cones do not describe the set, or Clarabel did not solve the program."""
+    z = trust_region(c, H, q, x) if l1 == 0.0 else None
+    if z is not None:
+        return z
     d = x.size
     program = Program(d)
     if 3 * d * d > ENTRIES or not describe(c, program):
@@ -131,6 +138,44 @@ def minimize(c: Constraint, H: Array, q: Array, x: Array, l1: float = 0.0) -> Ar
         linear[d + w : d + w + d] = l1
     y = _solved(P, linear, *program.assembled(unit, x))
     return None if y is None else x + unit * y[:d]
+
+
+def trust_region(c: Constraint, H: Array, q: Array, x: Array) -> Array | None:
+    r"""The minimiser to rounding, where it is the one without a constraint, or the set is a ball or an ellipsoid.
+
+    With N(e)^2 = e'Pe it is z(m) - center = (H + m P)^-1 (H (x - center) - q), N(z - center) = radius. As in
+    `ellipsoid.shrinkage`, Newton's method on 1/N(m) = 1/radius climbs from m = 0 to the root without passing it; the
+    Cholesky factor of H + m P does not depend on the units of the columns.
+    """
+    if isinstance(c, Everywhere):
+        return None
+    if not isinstance(c, (L2Ball, Ellipsoid)):
+        z = x - _factor(H)(q)
+        return z if c.value(z) <= 0.0 else None
+    P = c.P if isinstance(c, Ellipsoid) else np.eye(x.size)
+    center = np.zeros(x.size) if c.center is None else c.center
+    m, right = 0.0, H @ (x - center) - q
+    for _ in range(100):
+        inverse = _factor(H + m * P)
+        e = inverse(right)
+        Pe = P @ e
+        n2 = float(e @ Pe)
+        if not math.isfinite(n2):
+            return None
+        step = (math.sqrt(n2) / c.radius - 1.0) * n2 / max(float(Pe @ inverse(Pe)), 1e-300) if n2 > 0.0 else 0.0
+        if step <= 1e-15 * m:
+            return center + e
+        m += step
+    return None
+
+
+def _factor(K: Array) -> Callable[[Array], Array]:
+    """The solver of K y = r for a semidefinite K."""
+    try:
+        factor = scipy.linalg.cho_factor(K, check_finite=False)
+    except np.linalg.LinAlgError:
+        factor = scipy.linalg.cho_factor(steadied(K), check_finite=False)
+    return lambda r: scipy.linalg.cho_solve(factor, r, check_finite=False)
 
 
 def _solved(P: Array, q: Array, A: Any, b: Array, cones: list[tuple[str, int]]) -> Array | None:

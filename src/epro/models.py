@@ -14,6 +14,7 @@ from epro.duality import ridges
 from epro.intercepts import core
 from epro.oracles import Oracles
 from epro.protocols import Array
+from epro.quadratic import steadied
 
 
 def minimize_model(
@@ -28,7 +29,7 @@ def minimize_model(
     g, polyhedron = problem.regularizer, problem.constraint.linear_inequalities(x.size) is not None
     if g.smooth and polyhedron:
         tilt = 0.0 if g.tilt is None else g.tilt
-        H = H + np.diag(1e-13 * np.diag(H))  # where the data leave a flat direction
+        H = steadied(H)
         oracles.counts[1] += 1
         full = H + np.diag(ridges(problem))
         return problem.constraint.project_metric(full, linear + tilt - H @ x, warm)

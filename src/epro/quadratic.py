@@ -64,6 +64,13 @@ def gram(matrix: Any, weights: Array) -> Array:
     return np.triu(total) + np.triu(total, 1).T
 
 
+def steadied(H: Array) -> Array:
+    """H, positive definite also where the data leave a flat direction, or a column of zeros."""
+    diagonal = np.diag(H)
+    least = np.min(diagonal, where=diagonal > 0.0, initial=np.inf)
+    return H + np.diag(1e-13 * np.where(diagonal > 0.0, diagonal, least if least < np.inf else 1.0))
+
+
 def weighted(matrix: Array, weight: Array) -> Array:
     """diag(weight) @ matrix, in double precision."""
     if np.all(weight == 1.0):

@@ -164,6 +164,11 @@ class Run:
             status, detail = Status.DIVERGED, f"The objective is {fun}."
         if self._proven(fun) and status in (Status.MAX_STEPS, Status.STALLED):
             status = Status.CONVERGED
+        if status is Status.CONVERGED and not self._proven(fun):
+            status, detail = (
+                Status.STALLED,
+                f"Rounding x to {problem.dtype} leaves a gap of {gap_of(fun, self.bound):.3g}.",
+            )
         violation = problem.violation(state.x)
         if status is Status.CONVERGED and not violation <= feasible_up_to(state.x):
             status, detail = Status.STALLED, f"The projection leaves a violation of {violation:.3g}."

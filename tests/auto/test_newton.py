@@ -178,6 +178,71 @@ def test_models_beside_an_intercept_are_conic(loss, regularizer, monkeypatch):
     assert epro.minimize(problem, "epro-newton", tol=1e-6).success
 
 
+def test_the_radius_of_a_lasso_counts_its_norm():
+    """One row, y > 0, x >= 0: the optimum t y / X_j - t^2 / (2 X_j^2) uses the largest X_j alone."""
+    X, y, t = np.array([[-1.2265, -1.2265, -1.2152, 1.3524, -1.6296, -2.4082, 0.9381, 0.3712]]), 2.2531, 1.7518e-3
+    problem = epro.Problem(losses.Squared(X, np.array([y])), regularizers.L1(t), constraints.NonNegative())
+    optimum = t * y / X.max() - t**2 / (2 * X.max() ** 2)
+    assert epro.minimize(problem, "gram", tol=1e-6).lower_bound <= optimum + 1e-15
+
+
+def test_a_path_at_the_end_of_its_precision_gives_up():
+    X, y = rows("Hinge", 40, 3, 0, units=np.array([1e-3, 1.0, 1e3]))
+    problem = epro.Problem(losses.Hinge(X, y), regularizers.L1(1e-4), constraints.L1Ball(2.0))
+    assert epro.minimize(problem, "epro-newton", tol=1e-300).n_epochs < 150
+
+
+@pytest.mark.parametrize("units", [1.0, 1e4, 1e8])
+@pytest.mark.parametrize("constraint", [None, constraints.NonNegative(), constraints.L1Ball])
+def test_huber_is_solved_where_no_row_is_curved(units, constraint, tmp_path):
+    constraint = constraint(10.0 * units) if constraint is constraints.L1Ball else constraint
+    X, y = rows("Huber", 300, 6, 0)
+    problem, path = epro.Problem(losses.Huber(X, units * y), None, constraint), tmp_path / "run.ckpt"
+    whole = epro.minimize(problem, "epro-newton", tol=1e-6)
+    assert whole.success, whole
+    assert problem.value(whole.x) - whole.lower_bound <= 1e-6 * max(1.0, whole.fun)
+    for at in range(1, whole.n_epochs):
+        epro.minimize(
+            problem, "epro-newton", tol=1e-6, callbacks=[Checkpoint(path, every=0), lambda p, s, at=at: s.epoch == at]
+        )
+        assert np.array_equal(epro.minimize(problem, "epro-newton", tol=1e-6, resume=path).x, whole.x)
+
+
+@pytest.mark.parametrize("loss", ["Squared", "Logistic", "Huber", "SquaredHinge", "Absolute"])
+@pytest.mark.parametrize(
+    "constraint", [constraints.L2Ball(1e3), constraints.Ellipsoid(np.diag([1.0, 4, 1, 4]), radius=3)]
+)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_balls_in_bad_units(loss, constraint, dtype):
+    """Inside of the ball and on its boundary the model is solved to rounding, which tiny or no ridges need."""
+    X, y = rows(loss, 200, 4, 0, units=np.array([1e-3, 1.0, 1e3, 30.0]))
+    problem = epro.Problem(
+        getattr(losses, loss)(X.astype(dtype), y.astype(dtype)), regularizers.Ridge(1e-8), constraint
+    )
+    result = epro.minimize(problem, "epro-newton", tol=1e-6)
+    assert result.success, result
+
+
+@pytest.mark.parametrize("constraint", [None, constraints.HalfSpace(np.array([1.0, 1.0, 0.0]), -0.5)])
+@pytest.mark.parametrize("loss", ["Huber", "Logistic"])
+def test_columns_of_zeros_and_copies(loss, constraint):
+    X, y = rows(loss, 100, 3, 0)
+    X[:, 0] = 0.0
+    X[:, 1] = X[:, 2]
+    for data in (X, X[:, :1] * np.ones((1, 3))):
+        assert epro.minimize(epro.Problem(getattr(losses, loss)(data, y), None, constraint), tol=1e-6).success
+
+
+@pytest.mark.parametrize("loss", SMOOTH)
+def test_rounding_of_single_precision_does_not_reach_the_bound(loss):
+    """The point is rounded, and its objective is; the bound comes from the iterate in double precision."""
+    X, y = rows(loss, 200, 4, 0, units=np.array([1e-2, 1.0, 1e3, 30.0]))
+    problem = epro.Problem(getattr(losses, loss)(X.astype(np.float32), y.astype(np.float32)), regularizers.L1(1e-3))
+    result = epro.minimize(problem, tol=1e-6)
+    assert result.success, result
+    assert result.gap <= 1e-6 * max(1.0, result.fun)
+
+
 SETS = [
     constraints.L1Ball(0.7),
     constraints.L2Ball(0.5, np.array([0.1, 0.0, -0.2, 0.3])),

@@ -71,6 +71,15 @@ def test_a_compact_set_needs_no_ridge(constraint, why, rng):
     assert -1e-14 <= found.gap <= 1e-5 and found.why == why
 
 
+def test_a_tiny_ridge_is_no_worse_than_none(rng):
+    """Its projected point lies 1e8 away, where the rounding of a projection is not small."""
+    X = 1e3 * rng.standard_normal((60, 5))
+    loss = losses.Hinge(X, np.where(X[:, 0] > 0, 1.0, -1.0))
+    problem = epro.Problem(loss, regularizers.Ridge(1e-8), constraints.L2Ball(1e-5))
+    found = epro.minimize(problem, tol=1e-6)
+    assert found.success, found
+
+
 def test_without_ridge_or_bounds_least_squares_are_certified_by_their_own_curvature(rng):
     X = rng.standard_normal((60, 5))
     problem = epro.Problem(losses.Squared(X, rng.standard_normal(60)), None, constraints.NonNegative())

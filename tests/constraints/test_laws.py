@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from catalog import CASES, Case
+from epro import constraints
 from epro.constraints import L1Ball, Simplex, check
 from epro.kernels.records import compilable, kernel
 
@@ -116,6 +117,23 @@ def use(record, x, work, y):
 @kernel
 def place(record, x):
     record.project(x)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.compiled], ids=lambda case: case.name)
+def test_compiled_records_project_in_single_precision(case):
+    c, x = bound(case), draw(case, 3).astype(np.float32)
+    record = c.record(x.shape, x.dtype)
+    if hasattr(record, "project"):
+        p = x.copy()
+        place(record, p)
+        np.testing.assert_allclose(p, c.project(x), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", [constraints.L1Ball, constraints.Simplex])
+def test_ties_at_the_threshold_end_the_search(kind):
+    """0.1 is the threshold up to rounding, which puts it on the one side in one round and on the other in the next."""
+    total, x = 0.1 + 0.2, np.array([1e-17, 0.2, 0.0, 0.0, 1e-17, 0.1, 0.3])
+    np.testing.assert_allclose(kind(total).project(x), [0, 0.1, 0, 0, 0, 0, 0.2], atol=1e-15)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.compiled], ids=lambda case: case.name)

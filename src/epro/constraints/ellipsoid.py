@@ -67,7 +67,8 @@ class EllipsoidRecord(NamedTuple):
         y = self.V.T @ (x - self.center)
         if (self.s * y * y).sum() > self.radius**2:
             m = shrinkage(y, self.s, self.radius)
-            x[:] = self.center + self.V @ (y / (1.0 + m * self.s))
+            y /= 1.0 + m * self.s  # in place, which keeps single precision
+            x[:] = self.center + self.V @ y
 
 
 class Ellipsoid(Constraint):

@@ -24,14 +24,14 @@ def project_simplex(x: Array, total: float) -> None:
     those that stay positive are within ``total`` of zero: rounding is relative to ``total``, however large x is.
     """
     x[...] = np.maximum(x - x.max(), -total)
-    threshold, active = -np.inf, -1
+    threshold, active = -np.inf, x.size + 1
     while True:
         count, s = 0, 0.0
         for j in range(x.size):
             if x[j] > threshold:
                 count += 1
                 s += x[j]
-        if count == active or count == 0:  # zero only where x is not finite
+        if count >= active or count == 0:  # more than before only by rounding; zero only where x is not finite
             break
         active = count
         threshold = (s - total) / count

@@ -43,6 +43,7 @@ class Loss:
     """The largest second derivative of loss(., y); None where there is none. An estimate where it is not declared."""
     slope_bound: float | None = None
     """The largest slope in absolute value; None where slopes are unbounded."""
+    rounding: ClassVar[float] = 0.0  # of the kink, see `pieces`
     nonnegative: ClassVar[bool] = False  # whether loss(p, y) >= 0 is known for all p and y
     certifiable: ClassVar[bool] = True  # whether bounds can be had from slopes of one prediction a row
     targets: ClassVar[str] = "any"  # or "signs": only -1 and 1
@@ -72,7 +73,10 @@ class Loss:
         return self.slope_bound
 
     def pieces(self) -> tuple[Array, Array, Array] | None:
-        """(low, high, kink) per row, where the loss is max over s in [low, high] of s (p - kink); None elsewhere."""
+        """(low, high, kink) per row, where the loss is max over s in [low, high] of s (p - kink); None elsewhere.
+
+        Less kappa s^2 / 2 with kappa the class's ``rounding``: the kink is then a parabola of that width.
+        """
         return None
 
     # -- sums over the data

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from epro.losses.base import Loss
+from epro.protocols import Array
 from epro.validation import positive
 
 
@@ -42,6 +45,7 @@ class Huber(Loss):
 
     nonnegative = True
     smoothness = 1.0
+    rounding = 1.0
 
     def __init__(
         self, X: Any, y: Any, delta: float = 1.0, *, sample_weight: Any = None, intercept: bool = False
@@ -52,3 +56,6 @@ class Huber(Loss):
     @property
     def link(self) -> HuberLink:
         return HuberLink(self.delta)
+
+    def pieces(self) -> tuple[Array, Array, Array]:
+        return np.full_like(self.y, -self.delta), np.full_like(self.y, self.delta), self.y

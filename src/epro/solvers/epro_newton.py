@@ -14,11 +14,13 @@ costs no pass, finds t, and one more pass follows there.
 The certificate (see `duality`) takes the normal vector of the last model's minimiser. At the new point the residual is
 grad F(x+) + normal = (true curvature - H)(x+ - x), small at once when the sample is good.
 
-Losses with a kink take the path of `newton_kinked`.
+Losses with a kink take the path of `newton_kinked`. So does Huber's where most rows lie on its straight pieces, whose
+curvature is zero: there the model says nothing, and steps along it come to a fraction of their length.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -39,6 +41,7 @@ from epro.state import State
 
 LARGEST = 5_000  # columns: a d x d matrix is formed and factorised
 SAMPLE_ENTRIES = 16_000_000  # of the first sample, at most
+SHORT = 3  # steps in a row of less than a tenth of their length
 ENOUGH = 0.25  # of the predicted decrease; the model's own decrease is at least a half of it
 
 
@@ -68,19 +71,22 @@ class EproNewton(Solver):
 
     def states(self, oracles: Oracles, state: State, T: int) -> Iterator[State]:
         problem = oracles.problem
-        kinked = problem.loss.smoothness is None
-        run = KinkedNewton(oracles, state) if kinked else SmoothNewton(oracles, state, self.first_sample(problem))
+        kinked = problem.loss.smoothness is None or "s" in state.memory
+        run: Any = KinkedNewton(oracles, state) if kinked else SmoothNewton(oracles, state, self.first_sample(problem))
         while state.steps + 2 * problem.n <= T:
+            if not kinked and run.curveless:
+                kinked, run = True, KinkedNewton(oracles, dataclasses.replace(state, memory={}))
             t = run.step()
             x = problem.point(run.x)
             bound, normal = run.bound()
+            stuck = run.stuck and (kinked or not run.curveless)
             state = state.after(
                 x, run.spent() * problem.n, step_size=t, fun=run.fun, lower_bound=bound, memory=run.memory(),
                 normal=normal, violation=problem.violation(x), exact=np.array_equal(x, run.x),
-                done="No step along the model lowers the objective." if run.stuck else "",
+                done="No step along the model lowers the objective." if stuck else "",
             )  # fmt: skip
             yield state
-            if run.stuck:
+            if stuck:
                 return
 
     def first_sample(self, problem: Problem) -> int:
@@ -113,7 +119,7 @@ class SmoothNewton:
         self.seed = int(oracles.rng.integers(2**31)) if self.seed < 0 else self.seed
         order = np.random.default_rng(self.seed).permutation(self.problem.n)
         self.size, self.predicted = int(memory.get("size", sample)), float(memory.get("predicted", np.inf))
-        self.idle = int(memory.get("idle", 0))
+        self.idle, self.short = int(memory.get("idle", 0)), int(memory.get("short", 0))
         self.warm = LinearMultipliers(*(memory[name] for name in ("ub", "eq", "bounds"))) if "ub" in memory else None
         self.hessian = quadratic.Hessian(self.loss, order)
         self.passes = 0
@@ -129,7 +135,8 @@ class SmoothNewton:
         """What the next step needs."""
         warm: dict[str, Array] = {} if self.warm is None else self.warm._asdict()
         return {
-            "x": self.x, "seed": self.seed, "size": self.size, "predicted": self.predicted, "idle": self.idle, **warm,
+            "x": self.x, "seed": self.seed, "size": self.size, "predicted": self.predicted, "idle": self.idle,
+            "short": self.short, **warm,
         }  # fmt: skip
 
     @property
@@ -147,6 +154,11 @@ class SmoothNewton:
         """Whether steps on all rows lead nowhere any more."""
         return self.idle >= 3 and self.size >= self.problem.n
 
+    @property
+    def curveless(self) -> bool:
+        """Whether the steps are short for want of curvature, in a loss whose straight pieces are known."""
+        return self.loss.pieces() is not None and (self.stuck or self.short >= SHORT)
+
     def step(self) -> float:
         """One model, one or two passes; the step's t."""
         here, before = self.here, self.predicted
@@ -156,16 +168,17 @@ class SmoothNewton:
         except (RuntimeError, np.linalg.LinAlgError):  # too flat for double precision: more rows, or another method
             self.size, self.idle = self.problem.n, self.idle + 1 if self.size < self.problem.n else 3
             return 0.0
-        there = self._look(self.problem.point(z))
+        there = self._look(z)
         move = there.x - here.x
         self.predicted = self.g.value(here.x) - self.g.value(there.x) - float(np.vdot(here.tangent.slope, move))
         rounding = 8 * np.finfo(np.float64).eps * abs(here.fun)
         t = 1.0
         if here.fun - there.fun < ENOUGH * self.predicted - rounding:
             t = quadratic.line_search(self.loss, self.g, here.p, there.p - here.p, here.x, move, here.fun)
-            there = self._look(self.problem.point(here.x + t * move)) if t > 0.0 else here
+            there = self._look(here.x + t * move) if t > 0.0 else here
         lowered = here.fun - there.fun > rounding
         self.here, self.idle = there, 0 if lowered else self.idle + 1
+        self.short = self.short + 1 if t < 0.1 else 0
         if self.predicted > 0.1 * before or not lowered:
             self.size = min(self.problem.n, 4 * self.size)
         return t

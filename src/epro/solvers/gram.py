@@ -52,9 +52,9 @@ class Gram(Solver):
             z, warm = minimize_model(oracles, G, G @ x - b, x, warm)
             if problem.loss.intercept:
                 z[-1] -= (G[-1] @ z - b[-1]) / G[-1, -1]
-            answer = problem.point(z)
-            z = answer.astype(np.float64)  # rounded where the data are in single precision
-            fun, bound, normal = _certified(problem, certifier, equations, z, warm)
+            answer = problem.point(z)  # rounded where the data are in single precision; the bound is that of z
+            bound, normal = _certified(problem, certifier, equations, z, warm)
+            fun = _value(problem, equations, answer.astype(np.float64))
             moved, x = float(np.linalg.norm(z - x)), z
             exact = DIGITS * c <= 1e-3 * oracles.target * max(1.0, abs(fun))
             state = state.after(
@@ -68,8 +68,8 @@ class Gram(Solver):
 
 def _certified(
     problem: Problem, certifier: Certifier, equations: Equations, z: Array, warm: LinearMultipliers | None
-) -> tuple[float, float, Array | None]:
-    """F(z), a lower bound, less what cancellation between the terms of f may cost, and the normal vector behind it."""
+) -> tuple[float, Array | None]:
+    """A lower bound, less what cancellation between the terms of f may cost, and the normal vector behind it."""
     G, b, c = equations
     value, gradient = float(0.5 * z @ G @ z - b @ z) + c, G @ z - b
     if warm is None:
@@ -79,7 +79,12 @@ def _certified(
     else:
         normal, support = duality.normal_vector(problem, warm)
         bound = _bound(problem, G, z, value, gradient, normal, support)
-    return value + problem.regularizer.value(z), bound - DIGITS * c, normal
+    return bound - DIGITS * c, normal
+
+
+def _value(problem: Problem, equations: Equations, z: Array) -> float:
+    G, b, c = equations
+    return float(0.5 * z @ G @ z - b @ z) + c + problem.regularizer.value(z)
 
 
 def _bound(problem: Problem, G: Array, z: Array, value: float, gradient: Array, normal: Array, support: float) -> float:
@@ -90,7 +95,8 @@ def _bound(problem: Problem, G: Array, z: Array, value: float, gradient: Array, 
     l1 = np.full(z.size, problem.regularizer.l1)
     l1[-1] *= not problem.loss.intercept
     whole = duality.quadratic_bound(G + np.diag(ridge), z, fun, gradient + ridge * z + tilt, normal, support, l1)
-    return max(whole, duality.lagrangian_bound(problem, z, value, gradient, normal, support, fun))
+    objective = fun + float(l1 @ np.abs(z))
+    return max(whole, duality.lagrangian_bound(problem, z, value, gradient, normal, support, objective))
 
 
 def normal_equations(problem: Problem) -> Equations:

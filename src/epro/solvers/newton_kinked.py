@@ -1,14 +1,15 @@
 r"""Newton's method for losses with a kink: a primal-dual interior-point path under the real constraint.
 
-Hinge, absolute and quantile loss are max over s in [low, high] of s (p - kink). With slacks a, b >= 0 for the two ends
-of the interval, a minimiser of f + g over the set satisfies, for every row i and its slope s_i,
+Hinge, absolute and quantile loss are max over s in [low, high] of s (p - kink), and Huber's is the same less s^2 / 2:
+kappa below is one for it, and zero for the others. With slacks a, b >= 0 for the two ends of the interval, a minimiser
+of f + g over the set satisfies, for every row i and its slope s_i,
 
-    p_i - kink_i = a_i - b_i,     a_i (high_i - s_i) = tau,     b_i (s_i - low_i) = tau      with tau = 0.
+    p_i - kink_i - kappa s_i = a_i - b_i,     a_i (high_i - s_i) = tau,     b_i (s_i - low_i) = tau,     tau = 0.
 
 The path follows tau to zero. Linearised at the current point, with v = high - s and u = s - low, the second and third
 equation give the slacks' steps, and the first then
 
-    ds = D (dp + q),     D = 1 / (a/v + b/u),     q = p - kink - tau/v + tau/u,
+    ds = D (dp + q),     D = 1 / (kappa + a/v + b/u),     q = p - kink - kappa s - tau/v + tau/u,
 
 so that x's step is one quadratic model over the set, with gradient A'(s + D q) and curvature A'DA (weights and 1/n
 apart). Slopes stay inside their intervals, hence are dual feasible: each iterate brings a certificate for the loss.
@@ -50,12 +51,13 @@ class KinkedNewton:
         pieces = self.loss.pieces()
         assert pieces is not None  # see EproNewton.check
         self.low, self.high, self.kink = (np.asarray(part, np.float64) for part in pieces)
+        self.kappa = self.loss.rounding
         self.weights = self.loss.weights.astype(np.float64) / self.loss.n
         self.x: Array = np.array(memory.get("x", state.x), np.float64)
         self.p: Array = memory["p"] if "p" in memory else predictions(self.loss, self.x)
-        residual = self.p - self.kink
-        size = max(float(np.abs(residual).mean()), 1e-8)
         self.s: Array = np.array(memory.get("s", 0.5 * (self.low + self.high)))
+        residual = self.p - self.kink - self.kappa * self.s
+        size = max(float(np.abs(residual).mean()), 1e-8)
         self.a: Array = np.array(memory.get("a", np.maximum(residual, 0.0) + size))
         self.b: Array = np.array(memory.get("b", np.maximum(-residual, 0.0) + size))
         self.length, self.gap = float(memory.get("length", 0.0)), float(memory.get("gap", np.inf))
@@ -82,8 +84,8 @@ class KinkedNewton:
         v, u = np.maximum(self.high - self.s, least), np.maximum(self.s - self.low, least)
         products = 0.5 * float(np.mean(self.a * v + self.b * u))
         tau = products * (0.05 if self.length > 0.8 else 0.2 if self.length > 0.3 else 0.7)
-        D: Array = 1.0 / (self.a / v + self.b / u)
-        q: Array = self.p - self.kink - tau / v + tau / u
+        D: Array = 1.0 / (self.kappa + self.a / v + self.b / u)
+        q: Array = self.p - self.kink - self.kappa * self.s - tau / v + tau / u
         linear = adjoint(self.loss, self.weights * (self.s + D * q))
         H = quadratic.gram(self.loss.atoms.matrix(), self.weights * D)
         try:
@@ -118,16 +120,27 @@ class KinkedNewton:
         s = balanced(self.s, self.low, self.high, self.weights) if self.loss.intercept else self.s
         slopes, multipliers = self.weights * s, self.multipliers
         if multipliers is None:
-            height, gradient = float(slopes @ (self.p - self.kink)), adjoint(self.loss, slopes)
+            height, gradient = self._height(slopes), adjoint(self.loss, slopes)
             tangent = Tangent(self.x, self.loss.mean_loss(self.p), height, gradient, float(np.abs(slopes).sum()))
             certificate = self.certifier.from_tangent(tangent)
             return certificate.lower_bound, certificate.normal
-        if self.g.ridge <= 0.0 and duality.candidates_radius(self.problem, self.fun) == np.inf:
-            slopes, multipliers = self._repaired(slopes, multipliers)
-        normal, support = duality.normal_vector(self.problem, multipliers)
-        height, gradient = float(slopes @ (self.p - self.kink)), adjoint(self.loss, slopes)
-        found = duality.lagrangian_bound(self.problem, self.x, height, gradient, normal, support, self.fun, slopes)
+        found, normal = self._lagrangian(slopes, multipliers)
+        if found == -np.inf or self.idle > 0 or self.fun - found > 0.99 * self.gap:
+            repaired = self._lagrangian(*self._repaired(slopes, multipliers))
+            return repaired if repaired[0] > found else (found, normal)
         return found, normal
+
+    def _height(self, slopes: Array) -> float:
+        """At x, of the affine function below f that has these slopes (weights and 1/n included)."""
+        counted = np.where(self.weights > 0.0, self.weights, 1.0)
+        return float(slopes @ (self.p - self.kink - 0.5 * self.kappa * slopes / counted))
+
+    def _lagrangian(self, slopes: Array, multipliers: LinearMultipliers) -> tuple[float, Array]:
+        normal, support = duality.normal_vector(self.problem, multipliers)
+        height, gradient = self._height(slopes), adjoint(self.loss, slopes)
+        return duality.lagrangian_bound(
+            self.problem, self.x, height, gradient, normal, support, self.fun, slopes
+        ), normal
 
     def _repaired(self, slopes: Array, multipliers: LinearMultipliers) -> tuple[Array, LinearMultipliers]:
         """Slopes and multipliers near these that leave no residual, which nothing else would bound.

@@ -108,7 +108,7 @@ class VarianceReduced:
         loss, ridge = self.inner_problem.loss, self.problem.regularizer.ridge
         before = getattr(self, "first_eta", math.nan)
         mean, row = mean_smoothness(loss) + ridge, row_smoothness(loss) + ridge
-        self.first_eta = 1.0 / (2.0 * mean + 4.0 * row / self.batch)
+        self.first_eta = 1.0 / max(2.0 * mean + 4.0 * row / self.batch, 1e-300)  # zero: data of zeros
         if first:
             self.eta = self.options.step_size or self.first_eta
         elif math.isfinite(before):
