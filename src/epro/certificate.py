@@ -176,10 +176,10 @@ class Certifier:
         if g.ridge > 0.0:
             model = self._solve(c, g.ridge, np.zeros_like(t.x), tau, t.x, fun - start)
             found = start + model.value, "strong convexity of the ridge", model
-            if max(model.error, ROUNDING * float(np.vdot(c, c)) / g.ridge) <= 0.1 * (fun - found[0]):
+            lost = max(model.error, ROUNDING * float(np.vdot(c, c)) / g.ridge)
+            if lost <= max(0.1 * (fun - found[0]), 1e-14 * abs(fun)):
                 return found
-            # a ridge that is nearly nothing beside the gradient: the projection is from so far that rounding tells;
-            # g from below by its tangent at x
+            # nearly no ridge: the projection is from so far that rounding tells. Then g from below by its tangent at x
             flat, start = c + g.ridge * t.x, start + 0.5 * g.ridge * float(np.vdot(t.x, t.x))
             return max(found, self._without_ridge(t, flat, start, tau, fun), key=lambda bound: bound[0])
         return self._without_ridge(t, c, start, tau, fun)

@@ -162,4 +162,4 @@ def step_rounds(
         solver, loss = APG(smoothness=smoothness), Smoothed(loss, WIDTH)
         options["callbacks"] = (*options.get("callbacks", ()), lambda _, state: state.epoch >= steps)
     problem = Problem(loss, g, PSD(metric.floor))
-    return minimize(problem, solver, x0=M, max_steps=max(4 * steps * loss.n, 1), **options)
+    return minimize(problem, solver, x0=M, max_steps=(4 * steps + 20) * loss.n, **options)

@@ -18,14 +18,6 @@ from sklearn.preprocessing import StandardScaler
 from epro import ConstrainedClassifier, ConstrainedRegressor, constraints
 
 
-@pytest.fixture
-def data():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((150, 6)) + 1.0
-    y = X @ [1.0, -1.0, 0.5, 0.0, 2.0, -0.3] + 3.0 + 0.3 * rng.standard_normal(150)
-    return X, y
-
-
 def test_positive_least_squares_as_linear_regression(data):
     X, y = data
     ours, theirs = ConstrainedRegressor(positive=True, alpha=0.0).fit(X, y), LinearRegression(positive=True).fit(X, y)

@@ -76,10 +76,11 @@ class APG(Solver):
     def _step(
         self, oracles: Oracles, y: Array, q: Array, curve: float, trials: int
     ) -> tuple[Array, Array, float, int] | None:
-        """One proximal step from y, whose predictions are q, with the smallest L (by doubling) whose quadratic model
+        """One proximal step from y, whose predictions are q, with an L (at least doubled) whose quadratic model
         lies above f there: the new point, its predictions, L, and what was tried; None after so many trials."""
         loss = oracles.problem.loss
         value = loss.mean_loss(q)
+        allowed = (1e-7 if y.dtype == np.float32 else 1e-12) * max(1.0, abs(value))  # rounding of both values
         gradient: Array = loss.atoms.adjoint(loss.slopes(q))
         for trial in range(1, trials + 1):
             x: Array = composite_prox(
@@ -87,10 +88,11 @@ class APG(Solver):
             )
             p: Array = loss.atoms.predictions(x)
             move = x - y
-            model = value + float(np.vdot(gradient, move)) + 0.5 * curve * float(np.vdot(move, move))
-            if loss.mean_loss(p) <= model + 1e-12 * max(1.0, abs(value)) * (1e4 if x.dtype == np.float32 else 1.0):
+            tangent, length2 = value + float(np.vdot(gradient, move)), float(np.vdot(move, move))
+            above = loss.mean_loss(p) - tangent
+            if above <= 0.5 * curve * length2 + allowed or length2 == 0.0:
                 return x, p, curve, trial
-            curve *= 2.0
+            curve = max(2.0 * curve, min(0.5 * above / length2, 1e6 * curve))  # a quarter of that met along the move
         return None
 
     def _first_guess(self, oracles: Oracles, x: Array) -> float:
