@@ -141,13 +141,6 @@ def merged(old: Index | None, new: Index, n: int) -> Index:
     return np.stack([key // n // n, key // n % n, key % n], axis=1, dtype=np.int64)
 
 
-def factor(M: Array, rank: int | None = None) -> Array:
-    """F with M = F F', columns from the largest eigenvalue down, those of zero left out; at most ``rank`` of them."""
-    w, u = np.linalg.eigh(0.5 * (M + M.T).astype(np.float64))
-    kept = np.flatnonzero(w > 1e-12 * max(w[-1], 1e-300))[::-1][:rank]
-    return (u[:, kept] * np.sqrt(w[kept])).astype(M.dtype)
-
-
 def step_rounds(
     X: Any, triplets: Index, pull: Array, pairs: int, metric: Metric, M: Array, steps: int, smoothness: float | None,
     solver: Any = None, **options: Any,

@@ -7,10 +7,11 @@ import pytest
 
 import epro
 from epro import constraints, losses, regularizers
+from epro.callbacks import Checkpoint
 from epro.losses.hinge import HingeLink
 from epro.losses.smoothed import Smoothed, SmoothedLink
 from epro.solvers import EproVR
-from epro.vr.white import white_steps, whitening
+from epro.vr.white import WhiteSteps, whitening
 
 
 @pytest.fixture
@@ -101,7 +102,47 @@ def test_white_steps_descend_to_the_optimum_of_the_smoothed_loss(rng):
     problem = triplet_problem(rng, 0.1)
     inner = epro.Problem(Smoothed(problem.loss, 0.1), problem.regularizer, problem.constraint)
     x = problem.constraint.project(np.zeros(problem.shape))
-    steps = white_steps(inner, inner.constraint.project, x, *whitening(problem))
-    values = [inner.value(next(steps)) for _ in range(100)]
+    steps = WhiteSteps(inner, x, *whitening(problem), np.zeros(3, np.int64), {})
+    for _ in range(100):
+        steps.step()
     best = epro.minimize(inner, "apg", tol=1e-9)
-    assert best.success and values[-1] <= best.fun + 1e-8
+    assert best.success and inner.value(steps.point()) <= best.fun + 1e-8
+
+
+class Killed(Exception):
+    pass
+
+
+def three_kinds(kind, rng):
+    """Problems whose epochs are inner steps, accelerated projected steps, and those in white coordinates."""
+    if kind == "white":
+        return triplet_problem(rng), EproVR()
+    X, y = data(rng, 300)
+    if kind == "accelerated":  # columns over three decades, so that it takes more than a few steps
+        X, y = X * np.logspace(0, -3, 10), 0.1 * y
+    problem = epro.Problem(losses.Huber(X, y), regularizers.Ridge(1e-6), constraints.L1Ball(0.5))
+    return problem, EproVR(accelerate=kind == "accelerated")
+
+
+@pytest.mark.parametrize("at", [2, 5])
+@pytest.mark.parametrize("kind", ["inner", "accelerated", "white"])
+def test_a_killed_run_resumes_bit_for_bit(kind, at, tmp_path):
+    def kill(problem, state):
+        if state.epoch == at:
+            raise Killed
+
+    def run(**options):
+        problem, method = three_kinds(kind, np.random.default_rng(0))
+        return epro.minimize(problem, method, tol=1e-13, **options)
+
+    path, limit = tmp_path / "run.ckpt", 300 * 120
+    whole = run(max_steps=limit)
+    assert whole.n_epochs > 6
+    with pytest.raises(Killed):
+        run(max_steps=limit, callbacks=[Checkpoint(path, every=0), kill])
+    resumed = run(resume=path)
+    assert np.array_equal(whole.x, resumed.x)
+    for name in ("fun", "gap", "n_steps", "n_epochs", "n_projections", "status"):
+        assert whole[name] == resumed[name], name
+    for column in ("fun", "gap", "step_size", "projections"):
+        assert np.array_equal(whole.history[column], resumed.history[column], equal_nan=True), column

@@ -161,6 +161,16 @@ class PSD(Constraint):
         return f"PSD({self.floor:g})" if self.budget is None else f"PSD({self.floor:g}, budget={self.budget!r})"
 
 
+def factor(M: Array, rank: int | None = None) -> Array:
+    """F with FF' the nearest positive semidefinite matrix to M; columns from the largest eigenvalue down.
+
+    Those of zero are left out; at most ``rank`` columns are kept.
+    """
+    w, u = np.linalg.eigh(0.5 * (M + M.T).astype(np.float64))
+    kept = np.flatnonzero(w > 1e-12 * max(w[-1], 1e-300))[::-1][:rank]
+    return (u[:, kept] * np.sqrt(w[kept])).astype(M.dtype)
+
+
 def square(shape: Shape, name: str) -> None:
     """An error where x is not a square matrix."""
     if len(shape) != 2 or shape[0] != shape[1]:

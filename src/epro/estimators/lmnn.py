@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 from epro import metric_rounds as rounds
 from epro.atoms import matrices
 from epro.constraints import PSD
+from epro.constraints.psd import factor
 from epro.estimators.mahalanobis import MahalanobisMixin
 from epro.estimators.progress import CallbackSupport, begin, end, reporting, with_callbacks
 from epro.protocols import Array
@@ -235,7 +236,7 @@ class LMNN(CallbackSupport, MahalanobisMixin, BaseEstimator):
         triplets, smoothness, self.n_projections_, self.result_, before = None, None, 0, None, np.inf
         steps = max(1, self.max_iter // ROUNDS)
         for self.n_iter_ in range(1, ROUNDS + 1):
-            new = rounds.impostors(points @ rounds.factor(M), y, pairs, IMPOSTORS)
+            new = rounds.impostors(points @ factor(M), y, pairs, IMPOSTORS)
             known = 0 if triplets is None else len(triplets)
             triplets = rounds.merged(triplets, new, len(y))
             if not len(triplets):
@@ -263,7 +264,7 @@ class LMNN(CallbackSupport, MahalanobisMixin, BaseEstimator):
         return result
 
     def _finish(self, M: Array, basis: Array | None, scale: float) -> None:
-        F = rounds.factor(M, self.n_components) / M.dtype.type(np.sqrt(scale))
+        F = factor(M, self.n_components) / M.dtype.type(np.sqrt(scale))
         if not F.shape[1]:
             F = np.zeros((len(M), 1), M.dtype)
         self.components_ = np.ascontiguousarray((F if basis is None else basis @ F).T)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
+import functools
 import math
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,10 +16,11 @@ from epro.kernels.vr import vr_steps
 from epro.losses.smoothed import smoothed
 from epro.oracles import Oracles
 from epro.protocols import Array
-from epro.solvers.apg import APG
 from epro.state import State
 from epro.vr import white
 from epro.vr.domain import inner_domain
+from epro.vr.projected import ProjectedSteps
+from epro.vr.white import WhiteSteps
 
 if TYPE_CHECKING:
     from epro.solvers.epro_vr import EproVR
@@ -29,8 +30,11 @@ SMALLEST = 0.01  # step size, of the first one
 CHEAP_PROJECTION = 0.05  # of a gradient: below it accelerated projected steps are tried at once
 SAMPLING = 0.2  # of all rows one by one: below it a gradient is too cheap to sample rows
 BLOCK = 10  # accelerated steps between two certificates
-ANCHOR = ("eta", "length", "mu", "failures", "mode", "rate_vr", "rate_apg", "theta", "idle", "normal", "lower")
+ANCHOR = (
+    "eta", "first_eta", "length", "mu", "failures", "mode", "rate_vr", "rate_apg", "theta", "idle", "normal", "lower",
+)  # fmt: skip
 KEPT = (*ANCHOR, "u", "given_up")  # the last two belong to the certifier
+FAST = "fast_"  # what a memory's names of the accelerated steps begin with
 
 
 class VarianceReduced:
@@ -45,7 +49,7 @@ class VarianceReduced:
         self.projection_cost = costs.projection_cost(self.problem.constraint, self.problem.shape)
         self.gradient_cost = costs.gradient_cost(self.loss)
         self.slopes = np.empty(self.loss.n, self.loss.dtype)
-        self.apg: Iterator[Array] | None = None
+        self.fast: ProjectedSteps | WhiteSteps | None = None  # accelerated steps, where they have begun
         self._begin(state)
 
     # -- the state
@@ -59,7 +63,8 @@ class VarianceReduced:
         whole = self.gradient_cost < SAMPLING * passes_cost or white.applies(self.problem)
         self.mode = "apg" if self.options.accelerate and whole else "vr"
         self.failures, self.rate_vr, self.rate_apg = 0, -math.inf, math.inf
-        self.mu, self.lower, self.eta, self.normal = 0.0, -math.inf, 0.0, np.zeros(self.x.shape)
+        self.mu, self.lower, self.normal = 0.0, -math.inf, np.zeros(self.x.shape)
+        self.eta, self.first_eta = math.nan, math.nan  # of inner steps, once there have been some
         self.theta, self.idle = 0.0, 0
         known = {name: state.memory[name] for name in KEPT if name in state.memory}
         if self.loss.smoothness is None and not known:
@@ -75,13 +80,17 @@ class VarianceReduced:
             self.fun = self.tangent.fun + float(self.problem.regularizer.value(self.tangent.x))
         else:
             self._take(self.x, self._certificate(self.x))
-        self._enter_mu(first=not known)
+        self._enter_mu()
+        fast = {name.removeprefix(FAST): value for name, value in state.memory.items() if name.startswith(FAST)}
+        if fast:
+            self.fast = self._fast_steps(fast)
 
     def memory(self) -> dict[str, Any]:
         """What a resumed run needs beyond x."""
         owners = {"u": self.certifier.u, "given_up": self.certifier.given_up}
         values = {name: owners[name] if name in owners else getattr(self, name) for name in KEPT}
-        return {name: value for name, value in values.items() if value is not None}
+        fast = {} if self.fast is None else {FAST + name: value for name, value in self.fast.memory().items()}
+        return {name: value for name, value in values.items() if value is not None} | fast
 
     @property
     def gap(self) -> float:
@@ -99,20 +108,23 @@ class VarianceReduced:
             self.normal, self.theta = c.normal, self.options.centring * max(0.0, 1.0 - 4.0 * change / max(size, 1e-300))
         self.lower = max(self.lower, c.lower_bound)
 
-    def _enter_mu(self, first: bool = False) -> None:
-        """Step sizes that go with mu, and the problem as the inner steps see it."""
+    def _enter_mu(self) -> None:
+        """The problem with this mu, as the inner steps see it."""
         self.inner_problem = smoothed(self.problem, self.mu)
         view = copy.copy(self.oracles)
         view.problem, view.parts = self.inner_problem, self.oracles.parts._replace(link=self.inner_problem.loss.link)
-        self.view, self.apg = view, None
+        self.view, self.fast, self.fitted = view, None, False
+
+    def _fit_step_size(self) -> None:
+        """A step size that the smoothness with this mu allows, as much of it as was left with the last mu."""
         loss, ridge = self.inner_problem.loss, self.problem.regularizer.ridge
-        before = getattr(self, "first_eta", math.nan)
         mean, row = mean_smoothness(loss) + ridge, row_smoothness(loss) + ridge
-        self.first_eta = 1.0 / max(2.0 * mean + 4.0 * row / self.batch, 1e-300)  # zero: data of zeros
-        if first:
-            self.eta = self.options.step_size or self.first_eta
-        elif math.isfinite(before):
-            self.eta *= self.first_eta / before
+        first = 1.0 / max(2.0 * mean + 4.0 * row / self.batch, 1e-300)  # zero: data of zeros
+        if math.isnan(self.eta):
+            self.eta = self.options.step_size or first
+        else:
+            self.eta *= first / self.first_eta
+        self.first_eta, self.fitted = first, True
 
     def _batch(self, domain_cost: float) -> int:
         """So many rows that the dense part of a step costs no more than they do."""
@@ -131,6 +143,8 @@ class VarianceReduced:
 
     def advance(self, state: State) -> State:
         """One epoch, or one block of accelerated steps, with its certificate."""
+        if self.mode == "vr" and not self.fitted:
+            self._fit_step_size()
         before, mode, eta, steps, mu = self.gap, self.mode, self.eta, self.next_steps, self.mu
         cost = self._epoch() if mode == "vr" else self._accelerated()
         rate = math.log(max(before, 1e-300) / max(self.gap, 1e-300)) / cost if self.gap > 0 else math.inf
@@ -183,20 +197,25 @@ class VarianceReduced:
 
     def _accelerated(self) -> float:
         """`BLOCK` accelerated projected steps that keep their momentum from block to block."""
-        if self.apg is None:
-            self.apg = self._accelerated_points()
-        last = self.x
+        if self.fast is None:
+            self.fast = self._fast_steps({})
         for _ in range(BLOCK):
-            last = next(self.apg)
+            self.fast.step()
+        last = self.fast.point()
         self.violation = self.problem.violation(last)
         self._offer(last)
         return (BLOCK + 1) * (self.gradient_cost + self.projection_cost)
 
-    def _accelerated_points(self) -> Iterator[Array]:
-        if white.applies(self.problem):
-            self.whitening = getattr(self, "whitening", None) or white.whitening(self.problem)
-            return white.white_steps(self.inner_problem, self.oracles.project, self.x, *self.whitening)
-        return (state.x for state in APG().states(self.view, State(self.x), 2**62))
+    def _fast_steps(self, memory: dict[str, Any]) -> ProjectedSteps | WhiteSteps:
+        """Accelerated steps from the anchor, or from where they were."""
+        if not white.applies(self.problem):
+            return ProjectedSteps(self.view, self.x, memory)
+        W, inverse = self._whitening
+        return WhiteSteps(self.inner_problem, self.x, W, inverse, self.oracles.counts, memory)
+
+    @functools.cached_property
+    def _whitening(self) -> tuple[Array, Array]:
+        return white.whitening(self.problem)
 
     # -- adaptation
 
@@ -211,11 +230,8 @@ class VarianceReduced:
             self.eta *= 0.5
 
     def _shrink_mu(self) -> None:
-        """Smaller where the smoothing, at most mu s^2/2 a row, is a good part of the gap."""
-        if self.mu == 0.0:
-            return
-        given_up = 0.5 * self.mu * self.tangent.magnitude
-        if self.gap <= 1.5 * given_up:
+        """Smaller where what the smoothing gives up, the anchor's loss above its affine bound, is most of the gap."""
+        if self.mu > 0.0 and self.gap <= 1.5 * (self.tangent.fun - self.tangent.height):
             self.mu *= 0.25
             self.length = min(2.0 * self.length, LONGEST * self.loss.n)
             self.failures = 0
@@ -231,4 +247,4 @@ class VarianceReduced:
         if self.mode == "vr" and not self.rate_vr >= self.rate_apg:
             self.mode = "apg"
         elif self.mode == "apg" and self.rate_apg < 0.5 * self.rate_vr:
-            self.mode, self.apg, self.rate_apg = "vr", None, 2.0 * max(self.rate_apg, 0.0)
+            self.mode, self.fast, self.rate_apg = "vr", None, 2.0 * max(self.rate_apg, 0.0)

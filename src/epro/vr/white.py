@@ -6,19 +6,25 @@ the metric of W^-1 (x) W^-1. Rows d1 d1' - d2 d2' become (W d1)(W d1)' - (W d2)(
 differences, eigenvalues c_i, and a loss of curvature about 1 (margins are 1), the objective's curvature along a pair of
 eigenvectors (i, j) is about c_i c_j + a, and W^2 = (C + sqrt(a) I)^-1 divides it by (c_i + sqrt(a)) (c_j + sqrt(a)).
 
-Predictions are linear in X, so those at the extrapolated point come from those of the last two points: a step costs one
-product with the data for the new predictions, one for the gradient, and one eigendecomposition.
+Nothing needs W at every step: the points are mapped once, X' = X W, and with K = W^2, T the tilt and a the ridge
+
+    <A_i, floor I + W S W> = floor <A_i, I> + <A'_i, S>,
+    W grad g W = a K S K + C,    g = const + (a/2) <S, K S K> + <C, S>,    C = a floor K + W T W.
+
+Predictions and K S K are linear in S, so those at the extrapolated point come from those of the last two points: a step
+costs one eigendecomposition, one pass for the gradient, and at S = F F', found with it, products with the columns of F.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from epro import composite
+from epro.atoms.triplets import DenseTriplets, pair_predictions
 from epro.constraints import PSD
+from epro.constraints.psd import factor
 from epro.problem import Problem
 from epro.protocols import Array
 
@@ -41,57 +47,93 @@ def whitening(problem: Problem) -> tuple[Array, Array]:
     return (vectors * values**-0.5) @ vectors.T, (vectors * values**0.5) @ vectors.T
 
 
-def white_steps(
-    problem: Problem, project: Callable[[Array], Array], x: Array, W: Array, inverse: Array
-) -> Iterator[Array]:
-    """Feasible points of FISTA with backtracking and restarts in the coordinates S; starts at x, a feasible point."""
-    loss, g, floor = problem.loss, problem.regularizer, problem.constraint.floor
-    eye, W, inverse = floor * np.eye(len(x)), W.astype(x.dtype), inverse.astype(x.dtype)
-    base = PSDShift(project, floor)
-    S = Y = inverse @ (x - eye) @ inverse
-    p = q = loss.atoms.predictions(x)
-    momentum, L = 1.0, 0.0
-    while True:
-        M = eye + W @ Y @ W
-        gradient = W @ (loss.atoms.adjoint(loss.slopes(q)) + g.subgradient(M)) @ W
-        value = loss.mean_loss(q) + g.value(M)
-        L = L or _first(loss, g, M, W, gradient, value)
+class WhiteSteps:
+    """FISTA with backtracking and restarts in the coordinates S, from a feasible x or from where it was.
+
+    Projections are added to ``counts[1]``.
+    """
+
+    def __init__(
+        self, problem: Problem, x: Array, W: Array, inverse: Array, counts: Array, memory: dict[str, Any]
+    ) -> None:
+        g, d, dtype = problem.regularizer, len(x), x.dtype
+        self.loss, self.ridge, self.floor = problem.loss, g.ridge, problem.constraint.floor
+        self.W, eye = W.astype(dtype), np.eye(d, dtype=dtype)
+        self.K = self.W @ self.W
+        self.C = self.ridge * self.floor * self.K + (0.0 if g.tilt is None else self.W @ g.tilt @ self.W)
+        self.atoms = mapped(problem.loss.atoms, self.W)
+        self.offset = self.floor * problem.loss.atoms.predictions(eye) if self.floor else 0.0
+        inverse = inverse.astype(dtype)
+        self.counts, self.momentum, self.L = counts, float(memory.get("momentum", 1.0)), float(memory.get("L", 0.0))
+        if memory:
+            self.y, self.last = White(*memory["y"]), White(*memory["last"])
+        else:
+            self.y = self.last = self._nearest(inverse @ (x - dtype.type(self.floor) * eye) @ inverse)
+
+    def memory(self) -> dict[str, Any]:
+        """What a resumed run needs."""
+        return {"y": list(self.y), "last": list(self.last), "momentum": self.momentum, "L": self.L}
+
+    def _nearest(self, S: Array) -> White:
+        """The projection of S, with its predictions and K S K by way of its factor."""
+        self.counts[1] += 1
+        F = factor(S)
+        Z, KF = self.atoms.X @ F, self.K @ F
+        return White(F @ F.T, self.offset + pair_predictions(Z, Z, self.atoms.triplets), KF @ KF.T)
+
+    def _value(self, at: White) -> float:
+        """The objective, up to a constant."""
+        linear = float(np.vdot(self.C, at.S))
+        return self.loss.mean_loss(at.p) + 0.5 * self.ridge * float(np.vdot(at.S, at.KSK)) + linear
+
+    def _gradient(self, at: White) -> Array:
+        return self.atoms.adjoint(self.loss.slopes(at.p)) + self.ridge * at.KSK + self.C
+
+    def step(self) -> None:
+        """One step, with an L (found by doubling) whose quadratic model lies above the objective at the new point."""
+        y, last = self.y, self.last
+        gradient, value = self._gradient(y), self._value(y)
+        self.L = self.L or self._first(y, gradient)
         while True:
-            new = base(Y - gradient / x.dtype.type(L))
-            point = eye + W @ new @ W
-            predictions = loss.atoms.predictions(point)
-            move = new - Y
-            model = value + float(np.vdot(gradient, move)) + 0.5 * L * float(np.vdot(move, move))
-            if loss.mean_loss(predictions) + g.value(point) <= model + 1e-12 * max(1.0, abs(value)):
+            new = self._nearest(y.S - gradient / y.S.dtype.type(self.L))
+            move = new.S - y.S
+            model = value + float(np.vdot(gradient, move)) + 0.5 * self.L * float(np.vdot(move, move))
+            if self._value(new) <= model + 1e-12 * max(1.0, abs(value)):
                 break
-            L *= 2.0
-        following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
-        weight = x.dtype.type((momentum - 1.0) / following)
-        if np.vdot(Y - new, new - S) > 0.0:
-            following, weight = 1.0, x.dtype.type(0.0)
-        Y, q = new + weight * (new - S), predictions + weight * (predictions - p)
-        S, p, momentum, L = new, predictions, following, 0.9 * L
-        yield point
+            self.L *= 2.0
+        following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * self.momentum**2))
+        weight = (self.momentum - 1.0) / following
+        if np.vdot(y.S - new.S, new.S - last.S) > 0.0:
+            following, weight = 1.0, 0.0
+        beta = new.S.dtype.type(weight)
+        self.y = White(*(now + beta * (now - before) for now, before in zip(new, last, strict=True)))
+        self.last, self.momentum, self.L = new, following, 0.95 * self.L
+
+    def point(self) -> Array:
+        """The last point in the coordinates of X, feasible."""
+        x = self.W @ self.last.S @ self.W
+        x[np.diag_indices(len(x))] += self.floor
+        return 0.5 * (x + x.T)
+
+    def _first(self, at: White, gradient: Array) -> float:
+        """A lower estimate of L: the curvature along the gradient."""
+        size = max(float(np.linalg.norm(gradient)), 1e-300)
+        h = 1e-2 * max(1.0, float(np.linalg.norm(at.S)))
+        t = at.S.dtype.type(h / size)
+        p = at.p - t * self.atoms.predictions(gradient)
+        there = White(at.S - t * gradient, p, at.KSK - t * (self.K @ gradient @ self.K))
+        return max(float(np.linalg.norm(self._gradient(there) - gradient)) / h, 1e-12)
 
 
-class PSDShift:
-    """The projection on S >= 0, from that on X >= floor I."""
+class White(NamedTuple):
+    """A point, its predictions and K S K."""
 
-    def __init__(self, project: Callable[[Array], Array], floor: float) -> None:
-        self.project, self.floor = project, floor
-
-    def __call__(self, S: Array) -> Array:
-        if self.floor == 0.0:
-            return self.project(S)
-        shift = self.floor * np.eye(len(S), dtype=S.dtype)
-        return self.project(S + shift) - shift
+    S: Array
+    p: Array
+    KSK: Array
 
 
-def _first(loss: Any, g: Any, M: Array, W: Array, gradient: Array, value: float) -> float:
-    """A lower estimate of L: the curvature along the gradient."""
-    size = max(float(np.linalg.norm(gradient)), 1e-300)
-    step = W @ (gradient / size) @ W
-    h = 1e-2 * max(1.0, float(np.linalg.norm(M))) / max(float(np.linalg.norm(step)), 1e-300)
-    slopes = loss.slopes(loss.atoms.predictions(M - h * step))
-    change = W @ (loss.atoms.adjoint(slopes) + g.subgradient(M - h * step)) @ W
-    return max(float(np.linalg.norm(change - gradient)) / h, 1e-12)
+def mapped(atoms: Any, W: Array) -> DenseTriplets:
+    """The triplets of the points times W."""
+    points = atoms.X if isinstance(atoms, DenseTriplets) else atoms.matrix()
+    return DenseTriplets(np.ascontiguousarray(points @ W), atoms.triplets)
