@@ -61,8 +61,7 @@ def shift(loss: Any, p: Array, mu: float = 0.0) -> float:
 
 def _derivatives(loss: Any, p: Array, b: float, mu: float) -> tuple[float, float]:
     """The slope, zero within rounding, and the curvature of the mean loss along b; no curvature of an envelope."""
-    from epro.kernels.batch import call, slope_sums
-    from epro.passes import moreau_rows
+    from epro.kernels.batch import call, moreau_rows, slope_sums
 
     if mu > 0.0:
         slopes = np.empty_like(p)

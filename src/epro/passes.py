@@ -6,6 +6,7 @@ the data is made.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -13,9 +14,9 @@ import numpy as np
 
 from epro.atoms.dense import DenseRows
 from epro.atoms.intercept import WithIntercept
-from epro.atoms.sparse import CSRRows
-from epro.kernels.batch import call
-from epro.kernels.records import kernel
+from epro.cores import cuts, each
+from epro.kernels.batch import call, dense_sums, moreau_rows
+from epro.kernels.records import compilable
 from epro.losses.base import Loss
 from epro.protocols import Array
 
@@ -32,41 +33,23 @@ class Tangent(NamedTuple):
     magnitude: float  # mean of w_i |s_i|: what rounding errors scale with
 
 
-@kernel
-def moreau_rows(link: Any, p: Array, y: Array, weights: Array, mu: float, slopes: Array) -> Any:
-    """Sums of w loss(p) and of w (loss(q) + s (p - q)), s in d loss(q), q = p - mu s; slopes[i] = w_i s_i."""
-    total, touching, magnitude = 0.0, 0.0, 0.0
-    for i in range(p.size):
-        value = link.loss(p[i], y[i])
-        total += weights[i] * value
-        if mu > 0.0:
-            s = link.implicit(p[i], y[i], mu)
-            value = link.loss(p[i] - mu * s, y[i]) + mu * s * s
-        else:
-            s = link.slope(p[i], y[i])
-        touching += weights[i] * value
-        slopes[i] = weights[i] * s
-        magnitude += weights[i] * abs(s)
-    return total, touching, magnitude
-
-
 def blocks(atoms: Any) -> Iterator[tuple[slice, Any]]:
     """Consecutive rows, as atoms in double precision."""
-    wide = atoms.dtype == np.float64
-    if isinstance(atoms, DenseRows):
-        size = max(64, BLOCK_BYTES // max(1, 8 * atoms.X.shape[1]))
-        for start in range(0, atoms.n, size):
-            yield slice(start, start + size), DenseRows(atoms.X[start : start + size].astype(np.float64, copy=False))
-    elif isinstance(atoms, CSRRows):
-        yield slice(0, atoms.n), atoms if wide else atoms._replace(data=atoms.data.astype(np.float64))
-    elif isinstance(atoms, WithIntercept):
-        for rows, part in blocks(atoms.rows):
-            yield rows, WithIntercept(part)
-    else:
-        yield slice(0, atoms.n), atoms if wide else _widened(atoms)
+    size = max(64, BLOCK_BYTES // (8 * math.prod(atoms.shape))) if isinstance(plain(atoms), DenseRows) else atoms.n
+    for start in range(0, atoms.n, size):
+        rows = slice(start, min(start + size, atoms.n))
+        yield rows, wide(atoms.part(rows) if size < atoms.n else atoms)
 
 
-def _widened(atoms: Any) -> Any:
+def plain(atoms: Any) -> Any:
+    """The rows beside an intercept, or the atoms themselves."""
+    return atoms.rows if isinstance(atoms, WithIntercept) else atoms
+
+
+def wide(atoms: Any) -> Any:
+    """The atoms in double precision."""
+    if isinstance(atoms, WithIntercept):
+        return WithIntercept(wide(atoms.rows))
     return type(atoms)(*(v.astype(np.float64) if getattr(v, "dtype", None) == np.float32 else v for v in atoms))
 
 
@@ -82,18 +65,45 @@ def tangent(
     """
     x = np.asarray(x, dtype=np.float64)
     slope, totals = np.zeros(x.shape), np.zeros(3)
-    for rows, part in blocks(loss.atoms):
-        p = np.ascontiguousarray(part.predictions(x))
-        s = np.empty_like(p)
-        arguments = (loss.link, p, loss.y[rows], loss.weights[rows], float(mu), s)
-        totals += call(moreau_rows, *arguments, records=(loss.link,))
-        slope += part.adjoint(s)
+    for share in each(_sums, [(loss, rows, atoms, x, float(mu)) for rows, atoms in shares(loss)]):
+        slope += share.slope
+        totals += share.totals
         if slopes is not None:
-            slopes[rows] = s
+            slopes[share.rows] = share.slopes
         if predictions is not None:
-            predictions[rows] = p
+            predictions[share.rows] = share.predictions
     fun, height, magnitude = totals / loss.n
     return Tangent(x, float(fun), float(height), slope / loss.n, float(magnitude))
+
+
+def shares(loss: Loss) -> list[tuple[slice, Any]]:
+    """Rows that the cores take at the same time, and their atoms: all in one, where a loss is plain Python."""
+    atoms = loss.atoms
+    if not hasattr(atoms, "part") or not compilable(loss.link):
+        return [(slice(0, atoms.n), atoms)]
+    return [(rows, atoms.part(rows)) for rows in cuts(atoms.n, atoms.entries, math.prod(atoms.shape))]
+
+
+class _Sums(NamedTuple):
+    rows: slice
+    predictions: Array
+    slopes: Array
+    slope: Array  # sum of slopes_i A_i
+    totals: Array  # those of `moreau_rows`
+
+
+def _sums(loss: Loss, rows: slice, atoms: Any, x: Array, mu: float) -> _Sums:
+    s, rest, core = np.empty(atoms.n), (loss.y[rows], loss.weights[rows], mu), plain(atoms)
+    if isinstance(core, DenseRows) and compilable(loss.link):
+        p, b = np.empty(atoms.n), 0.0 if core is atoms else float(x[-1])
+        slope, *totals = dense_sums(loss.link, core.X, x[: core.X.shape[1]], b, *rest, p, s)
+        slope = slope if core is atoms else np.append(slope, s.sum())
+    else:
+        part = wide(atoms)
+        p = np.ascontiguousarray(part.predictions(x))
+        totals = call(moreau_rows, loss.link, p, *rest, s, records=(loss.link,))
+        slope = part.adjoint(s)
+    return _Sums(rows, p, s, slope, np.asarray(totals))
 
 
 def adjoint(loss: Loss, s: Array) -> Array:

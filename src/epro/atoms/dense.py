@@ -49,6 +49,11 @@ class DenseRows(NamedTuple):
     def dtype(self) -> np.dtype:
         return self.X.dtype
 
+    @property
+    def entries(self) -> int:
+        """How many numbers the rows hold."""
+        return self.X.size
+
     def predictions(self, x: Array) -> Array:
         """<A_i, x> for all i."""
         return self.X @ x
@@ -56,6 +61,10 @@ class DenseRows(NamedTuple):
     def adjoint(self, s: Array) -> Array:
         """sum_i s_i A_i"""
         return s @ self.X
+
+    def part(self, rows: slice) -> DenseRows:
+        """Consecutive rows, not copied."""
+        return DenseRows(self.X[rows])
 
     def take(self, rows: Index) -> DenseRows:
         """The atoms of some rows."""

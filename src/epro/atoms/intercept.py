@@ -47,6 +47,11 @@ class WithIntercept(NamedTuple):
     def dtype(self) -> np.dtype:
         return self.rows.dtype
 
+    @property
+    def entries(self) -> int:
+        """How many numbers the rows hold."""
+        return self.rows.entries
+
     def predictions(self, x: Array) -> Array:
         """<A_i, x> for all i."""
         return self.rows.predictions(x[:-1]) + x[-1]
@@ -54,6 +59,10 @@ class WithIntercept(NamedTuple):
     def adjoint(self, s: Array) -> Array:
         """sum_i s_i A_i"""
         return np.append(self.rows.adjoint(s), s.sum(dtype=np.float64).astype(s.dtype))
+
+    def part(self, rows: slice) -> WithIntercept:
+        """Consecutive rows, not copied."""
+        return WithIntercept(self.rows.part(rows))
 
     def take(self, rows: Index) -> WithIntercept:
         """The atoms of some rows."""

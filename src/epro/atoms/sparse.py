@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from epro.cores import cuts, each
 from epro.protocols import Array, Index
 
 
@@ -67,13 +68,32 @@ class CSRRows(NamedTuple):
         matrix.data, matrix.indices, matrix.indptr = self.data, self.indices, indptr
         return matrix
 
+    @property
+    def entries(self) -> int:
+        """How many numbers the rows hold."""
+        return self.data.size
+
     def predictions(self, x: Array) -> Array:
         """<A_i, x> for all i."""
-        return self.matrix() @ x
+        shares = [(self.part(rows).matrix(),) for rows in cuts(self.n, self.entries, 0)]
+        found = list(each(lambda matrix: matrix @ x, shares))
+        return found[0] if len(found) == 1 else np.concatenate(found)
 
     def adjoint(self, s: Array) -> Array:
         """sum_i s_i A_i"""
-        return self.matrix().T @ s
+        shares = [(self.part(rows).matrix(), s[rows]) for rows in cuts(self.n, self.entries, self.columns)]
+        first, *others = each(lambda matrix, slopes: matrix.T @ slopes, shares)
+        for other in others:
+            first += other
+        return first
+
+    def part(self, rows: slice) -> CSRRows:
+        """Consecutive rows, of which only the pointers are copied."""
+        indptr = self.indptr[rows.start : rows.stop + 1]
+        if indptr[0] == 0 and rows.stop == self.n:
+            return self
+        entries = slice(indptr[0], indptr[-1])
+        return CSRRows(indptr - indptr[0], self.indices[entries], self.data[entries], self.columns)
 
     def take(self, rows: Index) -> CSRRows:
         """The atoms of some rows."""

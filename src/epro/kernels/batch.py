@@ -9,6 +9,8 @@ import numpy as np
 from epro.kernels.records import compilable, kernel
 from epro.protocols import Array
 
+BLOCK = 1 << 15  # numbers that stay in the cache between two products
+
 
 def call(function: Any, *arguments: Any, records: tuple[Any, ...] = ()) -> Any:
     """Calls a kernel compiled where its records can be typed, and as plain Python where a user's object is inside."""
@@ -57,6 +59,46 @@ def slope_sums(link: Any, p: Array, b: float, y: Array, weights: Array) -> Any:
         magnitude += abs(s)
         curvature += weights[i] * link.curvature(p[i] + b, y[i])
     return total, magnitude, curvature
+
+
+@kernel
+def moreau_rows(link: Any, p: Array, y: Array, weights: Array, mu: float, slopes: Array) -> Any:
+    """Sums of w loss(p) and of w (loss(q) + s (p - q)), s in d loss(q), q = p - mu s; slopes[i] = w_i s_i."""
+    total, touching, magnitude = 0.0, 0.0, 0.0
+    for i in range(p.size):
+        value = link.loss(p[i], y[i])
+        total += weights[i] * value
+        if mu > 0.0:
+            s = link.implicit(p[i], y[i], mu)
+            value = link.loss(p[i] - mu * s, y[i]) + mu * s * s
+        else:
+            s = link.slope(p[i], y[i])
+        touching += weights[i] * value
+        slopes[i] = weights[i] * s
+        magnitude += weights[i] * abs(s)
+    return total, touching, magnitude
+
+
+@kernel
+def dense_sums(
+    link: Any, X: Array, x: Array, b: float, y: Array, weights: Array, mu: float, p: Array, slopes: Array
+) -> Any:
+    """X' slopes and the sums of `moreau_rows` at the predictions p = X x + b; each block of rows is read once."""
+    n, d = X.shape
+    size = max(1, min(n, BLOCK // max(1, d)))
+    block, slope = np.empty((size, d)), np.zeros(d)
+    total, touching, magnitude = 0.0, 0.0, 0.0
+    for start in range(0, n, size):
+        stop = min(start + size, n)
+        block[: stop - start] = X[start:stop]
+        p[start:stop] = np.dot(block[: stop - start], x) + b
+        at = slice(start, stop)
+        sums = moreau_rows(link, p[at], y[at], weights[at], mu, slopes[at])
+        total += sums[0]
+        touching += sums[1]
+        magnitude += sums[2]
+        slope += np.dot(slopes[at], block[: stop - start])
+    return slope, total, touching, magnitude
 
 
 @kernel
