@@ -6,15 +6,17 @@ import csv
 import json
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.figure import Figure
 
-from epro.report.figures import above, span
+from epro.report.figures import above, draw, span
 from epro.report.machine import PeakMemory, machine_info
 from epro.report.page import TEMPLATE, plot, table
-from epro.report.tables import plain, text, write_csv
+from epro.report.tables import columns_of, parts_of, plain, text, texts, write_csv
 from epro.report.write import write_report
 
 LOADING = {"src", "href", "srcset", "data", "poster", "action", "background"}
@@ -117,7 +119,51 @@ def test_table_leaves_out_what_is_missing() -> None:
     assert "<td></td>" in shown.replace(' class="number"', "") and "memory (MB)" in shown and "setting" not in shown
 
 
+def test_page_can_be_used_with_a_keyboard_and_read_aloud(report: list[Path]) -> None:
+    page = report[0].read_text("utf-8").replace('class="number"', "")
+    assert page.count("<main>") == page.count("</main>") == 1
+    assert page.count('role="region" tabindex="0" aria-label="Results: ') == 2
+    assert page.count('role="group" aria-label="Objective against') == 4
+    assert '<th scope="row">sgd</th>' in page and '<th scope="col" >iterations</th>' in page
+
+
+def test_ticks_of_a_short_axis_do_not_overlap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Figure] = []
+    save = Figure.savefig
+    monkeypatch.setattr(Figure, "savefig", lambda self, *a, **k: (drawn.append(self), save(self, *a, **k))[1])
+    flat = curve("sgd", "s") | {"iterations": [8, 24, 600], "seconds": [0.015, 0.1, 0.7]}
+    draw([flat | {"objective": [0.5007581, 0.5007582, 0.5007583]}], "s", tmp_path / "s.png")
+    for axes in drawn[0].axes:
+        labels = [*axes.get_xticklabels(), *axes.get_xticklabels(minor=True)]
+        boxes = sorted((b.x0, b.x1) for label in labels if label.get_text() for b in [label.get_window_extent()])
+        assert len(boxes) > 2 and all(one[1] < two[0] for one, two in pairwise(boxes))
+        assert axes.yaxis.get_major_formatter().get_offset() == ""
+
+
+def test_what_is_not_finite_is_null_in_json(report: list[Path]) -> None:
+    def refuse(word: str) -> None:
+        raise AssertionError(word)
+
+    saved = json.loads(report[4].read_text(), parse_constant=refuse)
+    assert saved["curves"][0]["final"]["memory_mb"] is None
+
+
 # -- tables
+
+
+def test_a_wide_table_is_drawn_in_parts_that_fit() -> None:
+    rows = [{"method": "Epro-SGD, clipped", **{f"column_{k}": 1234.5 * k for k in range(9)}}]
+    parts = parts_of(rows, columns_of(rows), 80)
+    assert [name for part in parts for name in part[1:]] == [f"column_{k}" for k in range(9)]
+    assert {part[0] for part in parts} == {"method"} and len(parts) == 2
+    assert parts_of(rows, columns_of(rows), 400) == [columns_of(rows)]
+    assert all(len(part) == 2 for part in parts_of(rows, columns_of(rows), 10))  # never none at all
+
+
+def test_close_objectives_are_told_apart() -> None:
+    assert texts([{"objective": 0.50075811}, {"objective": 0.50075847}], "objective") == ["0.50075811", "0.50075847"]
+    assert texts([{"objective": 0.5}, {"objective": 1 / 3}], "objective") == ["0.5", "0.333333"]
+    assert texts([{"objective": None}, {"objective": float("nan")}], "objective") == ["", ""]
 
 
 def test_plain_table_aligns() -> None:

@@ -63,6 +63,13 @@ def span(curves: Sequence[Curve], setting: str) -> tuple[float, float] | None:
     return low - 0.05 * (top - low), top + 0.05 * (top - low)
 
 
+def _tick(x: float, kept: str) -> str:
+    """The label of a tick whose first digit is among those kept; Matplotlib's own overlap on short axes."""
+    if f"{x:e}"[0] not in kept:
+        return ""
+    return f"{x:g}" if x < 1e4 else f"{x:.0e}".replace("e+0", "e").replace("e+", "e")
+
+
 def draw(curves: Sequence[Curve], setting: str, path: Path) -> Path:
     """Both plots of one setting, as a PNG file."""
     from matplotlib.figure import Figure
@@ -78,6 +85,10 @@ def draw(curves: Sequence[Curve], setting: str, path: Path) -> Path:
                     label=curve["method"],
                 )  # fmt: skip
         axes.set(xscale="log", xlabel=label, ylabel="objective" if name == "iterations" else "")
+        low, high = axes.get_xlim()
+        axes.xaxis.set_major_formatter(lambda x, _: _tick(x, "1"))
+        axes.xaxis.set_minor_formatter(lambda x, _, kept="25" if high <= 100 * low else "": _tick(x, kept))
+        axes.ticklabel_format(axis="y", useOffset=False)
         axes.grid(alpha=0.3)
     if (ends := span(curves, setting)) is not None:
         figure.axes[0].set_ylim(ends)

@@ -12,7 +12,7 @@ from string import Template
 from typing import Any
 
 from epro.report.figures import PANELS, Curve, above, settings_of, span, styles
-from epro.report.tables import columns_of, is_numeric, text
+from epro.report.tables import columns_of, heading, is_numeric, texts
 
 SYMBOLS = {
     "o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down", "P": "cross", "X": "x",
@@ -97,7 +97,11 @@ def _section(
     setting: str, names: Sequence[str], curves: Sequence[Curve], rows: Sequence[Mapping[str, Any]], picture: Path
 ) -> str:
     encoded = base64.b64encode(picture.read_bytes()).decode("ascii")
-    divs = "".join(f'<div class="plot" id="{name}"></div>' for name in names)
+    label = html.escape(f"setting {setting}; the table below has the numbers")
+    divs = "".join(
+        f'<div class="plot" id="{name}" role="group" aria-label="Objective against {against}, {label}"></div>'
+        for name, (against, _) in zip(names, PANELS, strict=True)
+    )
     options = {c["method"]: c["options"] for c in curves if c["setting"] == setting and c.get("options")}
     beyond = html.escape(", ".join(above(curves, setting)))
     alt = html.escape(f"Objective against iterations and seconds, setting {setting}")
@@ -105,25 +109,25 @@ def _section(
         f"<section><h2>Setting: {html.escape(setting)}</h2>"
         f'<div class="plots">{divs}</div><img class="still" alt="{alt}" src="data:image/png;base64,{encoded}">'
         + (f"<p>Above the plots (see the table): {beyond}.</p>" if beyond else "")
-        + table(rows)
+        + table(rows, setting)
         + (f"<details open><summary>Options</summary>{_definitions(options)}</details>" if options else "")
     ) + "</section>"
 
 
-def table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Rows as an HTML table; the setting is in the heading above it."""
+def table(rows: Sequence[Mapping[str, Any]], what: str = "") -> str:
+    """Rows as an HTML table, named for those who do not see it; the setting is in the heading above it."""
     columns = [name for name in columns_of(rows) if name != "setting"]
     kinds = {name: ' class="number"' if is_numeric(rows, name) else "" for name in columns}
-    head = "".join(
-        f"<th{kinds[name]}>{html.escape(name.replace('_mb', ' (MB)').replace('_', ' '))}</th>" for name in columns
+    head = "".join(f'<th scope="col"{kinds[name]}>{html.escape(heading(name))}</th>' for name in columns)
+    body = ""
+    for line in zip(*(texts(rows, name) for name in columns), strict=True):
+        first, *others = (f"{kinds[name]}>{html.escape(cell)}" for name, cell in zip(columns, line, strict=True))
+        body += f'<tr><th scope="row"{first}</th>' + "".join(f"<td{cell}</td>" for cell in others) + "</tr>"
+    label = html.escape(f"Results: {what}")
+    return (
+        f'<div class="table" role="region" tabindex="0" aria-label="{label}"><table>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
-    body = "".join(
-        "<tr>"
-        + "".join(f"<td{kinds[name]}>{html.escape(text(row.get(name), name))}</td>" for name in columns)
-        + "</tr>"
-        for row in rows
-    )
-    return f'<div class="table"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 def _definitions(pairs: Mapping[str, str]) -> str:

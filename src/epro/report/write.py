@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from epro.datasets.progress import Bar
 from epro.report.figures import Curve, draw, settings_of
 from epro.report.machine import command, machine_info
 from epro.report.page import write_page
@@ -37,14 +39,30 @@ def write_report(
         The files, the page first.
     """
     out.mkdir(parents=True, exist_ok=True)
-    pictures = {s: draw(curves, s, out / f"{name}_{_file_name(s)}.png") for s in settings_of(curves)}
+    pictures = {}
+    with Bar("Drawing", len(settings_of(curves))) as bar:
+        for setting in settings_of(curves):
+            pictures[setting] = draw(curves, setting, out / f"{name}_{_file_name(setting)}.png")
+            bar.to(len(pictures))
     machine, typed = machine_info(), command()
     saved = out / f"{name}.json"
-    saved.write_text(json.dumps({"command": typed, "machine": machine, "curves": list(curves)}, default=float), "utf-8")
+    content = {"command": typed, "machine": machine, "curves": [_plain(curve) for curve in curves]}
+    saved.write_text(json.dumps(content, allow_nan=False), "utf-8")
     page = write_page(
         out / f"{name}.html", title, curves, rows, pictures, notes=notes, machine=machine, command=typed
     )  # fmt: skip
     return [page, *pictures.values(), write_csv(out / f"{name}.csv", rows), saved]
+
+
+def _plain(value: Any) -> Any:
+    """Without what JSON has no word for: numbers that are not finite become null, those of NumPy plain ones."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if value is None or isinstance(value, str | int):
+        return value
+    return float(value) if math.isfinite(value) else None
 
 
 def _file_name(setting: str) -> str:
