@@ -90,7 +90,7 @@ def test_hard_decimals(tmp_path):
         ("one 1:1", "must start with a label"),
         ("1:1 2:1", "must start with a label"),
         ("1,2 1:1", "must start with a label"),
-        ("1 qid:x 1:1", "must start with a label"),
+        ("1 qid:x 1:1", "must start with a label (a number, then qid:<integer> at most), found 'qid:x'"),
         ("1 1:\u00e9", "is not a number"),
     ],
 )

@@ -131,7 +131,10 @@ def ends(byte):  # type: ignore[no-untyped-def]
 
 @kernel
 def label_of(text, at, powers):  # type: ignore[no-untyped-def]
-    """(label, where the entries begin, kind as in `number`), with a query identifier skipped."""
+    """(label, where the entries begin, kind as in `number`), with a query identifier skipped.
+
+    The kind is -1 where the query identifier is malformed; it stands where the entries would begin.
+    """
     value, at, kind = number(text, at, powers)
     if kind == 0 or not ends(text[at]):
         return value, at, 0
@@ -139,14 +142,15 @@ def label_of(text, at, powers):  # type: ignore[no-untyped-def]
     while blank(text[here]):
         here += 1
     if text[here] == Q and text[here + 1] == I and text[here + 2] == D and text[here + 3] == COLON:
+        at = here
         here += 4
         first = here
         while not ends(text[here]):
             if not (ZERO <= text[here] <= NINE or (text[here] == MINUS and here == first)):
-                return value, first, 0
+                return value, at, -1
             here += 1
         if here == first:
-            return value, first, 0
+            return value, at, -1
         at = here
     return value, at, kind
 
@@ -210,8 +214,9 @@ def parse(text, stop, huge, powers, labels, row_ends, indices, values, redo, sta
         if text[at] != NEWLINE:
             start = at
             label, at, kind = label_of(text, at, powers)
-            if kind == 0 or abs(label) > huge:
-                state[ERROR], state[ERROR_AT] = BAD_LABEL if kind == 0 else HIGH_VALUE, start
+            if kind <= 0 or abs(label) > huge:
+                state[ERROR] = BAD_LABEL if kind <= 0 else HIGH_VALUE
+                state[ERROR_AT] = at if kind < 0 else start
                 break
             if kind == 2:
                 redo[state[REDONE], 0], redo[state[REDONE], 1] = start, -1 - rows
