@@ -115,6 +115,8 @@ def test_rows_as_long_as_the_matrix_is_wide(d):
         ({"d": 10, "nnz_per_row": 8}, "3/2 of it at most d = 10, got 8"),
         ({"seed": -1}, "seed must be an integer"),
         ({"dtype": int}, "dtype must be float32 or float64"),
+        ({"chunk_rows": -5}, "chunk_rows must be at least 1, got -5"),
+        ({"noise": float("nan")}, "noise must be a finite number, at least zero; got nan"),
     ],
 )
 def test_wrong_arguments(wrong, message):

@@ -149,7 +149,7 @@ def test_a_wrong_checksum_or_size_is_an_error_and_leaves_nothing(server, tmp_pat
     with pytest.raises(DownloadError, match=r"^http\S+ has 300,000 bytes, expected 5$"):
         get(server, tmp_path, size=5)
     assert len(server.requests) == asked + 1  # another attempt cannot help
-    assert "data.bin" not in names(tmp_path) and "data.bin.part" not in names(tmp_path)
+    assert names(tmp_path) == []
 
 
 def test_without_a_known_checksum_the_first_one_is_kept(server, tmp_path):
@@ -165,6 +165,17 @@ def test_no_server_and_no_web_address(tmp_path):
         download(Remote("http://127.0.0.1:1/data.bin"), tmp_path, attempts=2, wait=0)
     with pytest.raises(ValueError, match="must start with http"):
         download(Remote("file:///data.bin"), tmp_path)
+
+
+def test_bad_options_are_refused_before_the_server_is_asked(server, tmp_path):
+    url = f"{server.url}/data.bin"
+    for options, said in (
+        ({"attempts": 0}, "attempts must be at least 1, got 0"),
+        ({"dtype": "i4"}, "dtype must be float32 or float64, got int32"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            fetch_algebra(tmp_path, url=url, **options)
+    assert server.requests == [] and names(tmp_path) == []
 
 
 def test_algebra_is_downloaded_parsed_and_opened_again(server, tmp_path):

@@ -82,6 +82,11 @@ def make_algebra(
     ((1000, 5000), dtype('float32'), dtype('int64'), True)
     """
     n, d, low, high = _check(n, d, nnz_per_row)
+    if not (np.isfinite(noise) and noise >= 0):
+        raise ValueError(f"noise must be a finite number, at least zero; got {noise}")
+    rows = max(1, ENTRIES // nnz_per_row) if chunk_rows is None else int(chunk_rows)
+    if rows < 1:
+        raise ValueError(f"chunk_rows must be at least 1, got {chunk_rows}")
     dtype, key = storage.floating(dtype), _seed(seed)
     directory = None if path is None else storage.prepare(path)
 
@@ -96,7 +101,7 @@ def make_algebra(
         nonzeros = int(indptr[-1])
         data, indices, y = array("data", nonzeros, dtype), array("indices", nonzeros, np.int32), array("y", n, dtype)
         with Bar("Generating rows", n, progress) as bar:
-            _fill((data, indices, indptr, y), d, key, noise, labels, chunk_rows or max(1, ENTRIES // nnz_per_row), bar)
+            _fill((data, indices, indptr, y), d, key, noise, labels, rows, bar)
         if directory is None:
             return storage.csr(data, indices, indptr, (n, d)), y
         for part in (data, indices, indptr, y):

@@ -40,6 +40,10 @@ class Remote:
     size: int | None = None
     sha256: str | None = None
 
+    def __post_init__(self) -> None:
+        if not self.url.lower().startswith(("http://", "https://")):
+            raise ValueError(f"url must start with http:// or https://, got {self.url!r}")
+
     @property
     def name(self) -> str:
         return self.url.split("?")[0].rstrip("/").rsplit("/", 1)[-1]
@@ -67,8 +71,8 @@ def download(
     A broken download is kept as ``<name>.part`` and continued, in this call (``attempts`` times, ``wait`` seconds after
     the first failure and twice as long after each other) or a later one.
     """
-    if not remote.url.lower().startswith(("http://", "https://")):
-        raise ValueError(f"url must start with http:// or https://, got {remote.url!r}")
+    if attempts < 1:
+        raise ValueError(f"attempts must be at least 1, got {attempts}")
     path = folder / remote.name
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -78,6 +82,7 @@ def download(
             _check(remote, part, path)
         except DownloadError:
             part.unlink()  # continuing a wrong file cannot make it right
+            _tag(part).unlink(missing_ok=True)
             raise
         os.replace(part, path)
         _tag(part).unlink(missing_ok=True)
@@ -151,16 +156,17 @@ def _fetch(remote: Remote, part: Path, timeout: float, progress: bool | None) ->
         elif not str(response.headers.get("Content-Range")).startswith(f"bytes {done}-"):
             part.unlink()
             raise ConnectionError(f"the server sent another range, {response.headers.get('Content-Range')}")
+        length = response.headers.get("Content-Length")
+        total = None if length is None else done + int(length)
+        if total is not None and remote.size is not None and total != remote.size:
+            raise DownloadError(f"{remote.url} has {total:,} bytes, expected {remote.size:,}")
         _keep_tag(tag, response.headers)
-        _copy(response, part, done, remote, progress)
+        with Bar(f"Downloading {remote.name}", total, progress, "bytes") as bar:
+            _copy(response, part, done, total, bar)
 
 
-def _copy(response: Any, part: Path, done: int, remote: Remote, progress: bool | None) -> None:
-    length = response.headers.get("Content-Length")
-    total = None if length is None else done + int(length)
-    if total is not None and remote.size is not None and total != remote.size:
-        raise DownloadError(f"{remote.url} has {total:,} bytes, expected {remote.size:,}")
-    with open(part, "ab" if done else "wb") as file, Bar(f"Downloading {remote.name}", total, progress, "bytes") as bar:
+def _copy(response: Any, part: Path, done: int, total: int | None, bar: Bar) -> None:
+    with open(part, "ab" if done else "wb") as file:
         while block := response.read(BLOCK):
             file.write(block)
             done += len(block)

@@ -13,7 +13,7 @@ from epro.datasets.download import Remote, download
 from epro.datasets.libsvm import read_libsvm
 from epro.datasets.local import Dataset, data_dir, read_npz
 from epro.datasets.planetoid import FILES, assemble
-from epro.datasets.storage import CARD, load_csr
+from epro.datasets.storage import CARD, floating, load_csr
 
 Array = Any
 
@@ -73,7 +73,7 @@ def fetch_algebra(
     DownloadError
         An `OSError` that names the address and what went wrong.
     """
-    folder = data_dir(data_home)
+    folder, dtype = data_dir(data_home), floating(dtype)
     remote = Remote(url, size, sha256)
     parsed = folder / f"{remote.name.removesuffix('.bz2').removesuffix('.xz').removesuffix('.gz')}.csr"
     if not (parsed / CARD).exists():
@@ -86,8 +86,8 @@ def fetch_algebra(
             f"{parsed} has shape {X.shape}, but the published set has {(ROWS, COLUMNS)}; remove it and the "
             "downloaded file to try again"
         )
-    if X.dtype != np.dtype(dtype):
-        raise ValueError(f"{parsed} was parsed as {X.dtype}, but dtype is {np.dtype(dtype)}; remove it to parse again")
+    if X.dtype != dtype:
+        raise ValueError(f"{parsed} was parsed as {X.dtype}, but dtype is {dtype}; remove it to parse again")
     return X, y
 
 
