@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -43,6 +45,16 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+@contextmanager
+def _errors_in_words(command: str) -> Iterator[None]:
+    """What the user can repair is said in a sentence, and ends with 1."""
+    try:
+        yield
+    except (ValueError, TypeError, OSError) as error:
+        typer.echo(f"epro {command}: {error}", err=True)
+        raise typer.Exit(1) from None
+
+
 @app.callback()
 def main(
     version: Annotated[
@@ -59,7 +71,8 @@ def demo(
     """Solve one small problem of each kind with every method; print and plot what came out."""
     from epro.demo import demo as show
 
-    show(out, steps)
+    with _errors_in_words("demo"):
+        show(out, steps)
 
 
 @app.command()
@@ -67,12 +80,15 @@ def reproduce(
     experiment: Annotated[Experiment, typer.Argument(help="Figure 1 (lasso) or Figure 2 (lmnn) of the paper.")],
     scale: Annotated[Scale, typer.Option(help="small: under a minute; full: the size of the paper.")] = Scale.small,
     out: Out = Path("out"),
-    data: Annotated[Path | None, typer.Option(help="Data directory; $EPRO_DATA by default.", file_okay=False)] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Data directory; $EPRO_DATA by default.", exists=True, file_okay=False)
+    ] = None,
 ) -> None:
     """Run an experiment of the paper; write its plots, its table and a page."""
     from epro.cli_reproduce import reproduce as run
 
-    run(experiment.value, scale.value, out, data)
+    with _errors_in_words("reproduce"):
+        run(experiment.value, scale.value, out, data)
 
 
 @app.command()
@@ -107,11 +123,8 @@ def solve(
         "l1_ball": l1_ball, "l2_ball": l2_ball, "simplex": simplex, "box": box, "nonnegative": nonnegative,
         "monotone": monotone,
     }  # fmt: skip
-    try:
+    with _errors_in_words("solve"):
         result = run(data, loss, ridge, l1, options, method, tol, max_steps, seed, out)
-    except (ValueError, TypeError, OSError) as error:
-        typer.echo(f"epro solve: {error}", err=True)
-        raise typer.Exit(1) from None
     raise typer.Exit(0 if result.success else 2)
 
 

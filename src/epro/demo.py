@@ -58,13 +58,13 @@ class Outcome:
 def demo(out: Path, steps: int = STEPS) -> list[Outcome]:
     """Solves, prints the table and one sentence about it, and draws ``demo.png`` in the directory ``out``."""
     started = time.perf_counter()
+    out.mkdir(parents=True, exist_ok=True)
     outcomes: list[Outcome] = []
     with Bar("Solving", 3 * len(methods())) as bar:
         for outcome in (outcome for case in cases() for outcome in outcomes_of(case, steps)):
             outcomes.append(outcome)
             bar.to(len(outcomes), f"Solving, {outcome.case.name}")
     print_table([outcome.row() for outcome in outcomes], f"Every method, at most {steps:,} stochastic gradients")
-    out.mkdir(parents=True, exist_ok=True)
     path = out / "demo.png"
     _draw(outcomes, path)
     print(f"\nPicture: {path.resolve()}\nTime, with compilation: {time.perf_counter() - started:.0f} s")

@@ -106,10 +106,21 @@ def test_reproduce_writes_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyP
     curve = {"method": "sgd", "setting": "one", "iterations": [3], "seconds": [0.1], "objective": [0.5]}
     curve |= {"projections": [3], "violation": [0.0], "final": final}
     module = SimpleNamespace(TITLE="T", NOTES=(), run=lambda scale, out, data: ([curve], [final]))
+    module.source = lambda scale, data: f"Data: {scale}."
     monkeypatch.setitem(sys.modules, cli_reproduce.EXPERIMENTS["lasso"], module)  # type: ignore[arg-type]
     done = call("reproduce", "lasso", "--out", tmp_path / "here")
     assert done.exit_code == 0, done.output
-    assert (tmp_path / "here" / "lasso_small.html").exists() and "sgd" in done.output
+    assert "Data: small." in (tmp_path / "here" / "lasso_small.html").read_text("utf-8") and "sgd" in done.output
+
+
+def test_reproduce_finds_a_bad_directory_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    worked: list[str] = []
+    module = SimpleNamespace(TITLE="T", NOTES=(), run=lambda scale, out, data: worked.append(scale))
+    monkeypatch.setitem(sys.modules, cli_reproduce.EXPERIMENTS["lasso"], module)  # type: ignore[arg-type]
+    (tmp_path / "file").write_text("")
+    done = call("reproduce", "lasso", "--out", tmp_path / "file" / "below")
+    assert done.exit_code == 1 and done.stderr.startswith("epro reproduce: ") and not worked
+    assert call("reproduce", "lasso", "--data", tmp_path / "absent", "--out", tmp_path).exit_code == 2 and not worked
 
 
 def test_reproduce_refuses_what_it_does_not_know() -> None:

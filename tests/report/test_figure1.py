@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from epro import datasets, solvers
+from epro.experiments import figure1_lasso, figure2_lmnn
 from epro.experiments.figure1_lasso import runner
 from epro.experiments.figure1_lasso.engines import Scripted, restrict
 from epro.experiments.figure1_lasso.settings import Competitor, cut, settings
@@ -79,3 +81,23 @@ def test_both_settings_have_the_methods_of_the_paper() -> None:
 def test_unknown_scale_is_refused() -> None:
     with pytest.raises(ValueError, match="scale must be 'small' or 'full', got 'huge'"):
         runner.run("huge")
+
+
+def test_an_interrupt_ends_the_experiment_not_only_the_method(
+    problem: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    competitor = Competitor("SGD", solvers.SGD(eta0=0.5), 60)
+    oracles = runner.make_oracles(problem, competitor, np.zeros(60, np.int64))
+    with pytest.raises(KeyboardInterrupt):
+        runner._run(problem, competitor, oracles, interrupt, 60)
+
+
+def test_the_data_are_named(tmp_path: Path) -> None:
+    for experiment, file in ((figure1_lasso, "kdda.bz2"), (figure2_lmnn, "cora.npz")):
+        assert "generated" in experiment.source("small", tmp_path)
+        assert "generated in the shape" in experiment.source("full", tmp_path)
+        (tmp_path / file).write_bytes(b"")
+        assert "generated" not in experiment.source("full", tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -33,7 +34,7 @@ def load(scale: str, data: Any, unit_norm: bool, seed: int = 0) -> Data:
     """Cora where the data directory has it and scale is "full"; else data shaped like it. A fifth is held out."""
     if scale == "small":
         X, y = datasets.make_cora_like(seed, d=150, sizes=(60, 40, 70, 90, 60, 50, 40), words=12, topic=0.8)
-    elif (datasets.data_dir(data) / "cora.npz").exists():
+    elif _cora(data).exists():
         X, y = datasets.fetch_cora(data)
     else:
         X, y = datasets.make_cora_like(seed)
@@ -44,6 +45,19 @@ def load(scale: str, data: Any, unit_norm: bool, seed: int = 0) -> Data:
     order = np.random.default_rng(seed).permutation(X.shape[0])
     held_out, kept = np.sort(order[: X.shape[0] // 5]), np.sort(order[X.shape[0] // 5 :])
     return Data(X[kept], y[kept], X[held_out], y[held_out])
+
+
+def source(scale: str, data: Any) -> str:
+    """A sentence on the data that `load` takes."""
+    if scale == "small":
+        return "Data: generated, 410 points in 150 columns, of the kind of Cora."
+    if _cora(data).exists():
+        return f"Data: Cora, 2,708 points in 1,433 columns ({_cora(data)})."
+    return f"Data: generated in the shape of Cora, since there is no {_cora(data)}."
+
+
+def _cora(data: Any) -> Path:
+    return datasets.data_dir(data) / "cora.npz"
 
 
 def make_problem(data: Data, triplets: Index, *, trade_off: float, ridge: float, l1_off: float, pull: Pull) -> Problem:
