@@ -92,7 +92,7 @@ def test_an_interrupt_ends_the_experiment_not_only_the_method(
     competitor = Competitor("SGD", solvers.SGD(eta0=0.5), 60)
     oracles = runner.make_oracles(problem, competitor, np.zeros(60, np.int64))
     with pytest.raises(KeyboardInterrupt):
-        runner._run(problem, competitor, oracles, interrupt, 60)
+        runner._run(problem, competitor, oracles, interrupt, 60)  # type: ignore[arg-type]
 
 
 def test_the_data_are_named(tmp_path: Path) -> None:

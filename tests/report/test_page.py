@@ -95,6 +95,7 @@ def test_page_is_for_phones_and_printers() -> None:
     page = TEMPLATE.read_text("utf-8")
     assert "width=device-width" in loads(page).viewport
     assert "@media print" in page and "overflow-x: auto" in page
+    assert 'matchMedia("(pointer: coarse)").matches) plot.layout.dragmode = false' in page
 
 
 def test_page_shows_curves_and_escapes_text(report: list[Path]) -> None:

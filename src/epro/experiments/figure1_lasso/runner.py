@@ -28,8 +28,8 @@ NOTES = (
     "LogT and Epro-ORDA end with the last whole epoch within the budget; Epro-SGD and OneProj use it up.",
     "Epro-SGD's cut is explicit in the paper's setting unless it says clipped, and clipped in the realistic one.",
     "Seconds exclude compilation and the evaluation of objectives; they include finding the active columns.",
-    "Methods other than Epro-SGD, Epro-VR and APG run on the columns of the rows they will draw, which changes "
-    "nothing else.",
+    "All but Epro-VR, APG and the realistic setting's Epro-SGD run on the columns of the rows that they will draw, "
+    "which changes nothing else.",
     "Projections are the method's own: OneProj's look at the curve along the way is not counted.",
     "Gap: the objective minus the best lower bound that a run on all rows certified in the same setting.",
     "Memory is the growth of the peak resident set while the method runs, beyond the data.",
