@@ -49,15 +49,22 @@ class Bar:
     def _show(self) -> None:
         from rich import progress
         from rich.console import Console
+        from rich.table import Column
 
+        console = Console(stderr=True)
+        room = Column(max_width=console.width // 3, no_wrap=True, overflow="ellipsis")  # the numbers need the rest
         amount = (
             (progress.DownloadColumn(), progress.TransferSpeedColumn())
             if self.unit == "bytes"
             else (progress.MofNCompleteColumn(),)
         )
-        columns = (progress.TextColumn("{task.description}", markup=False), progress.BarColumn(), *amount)
+        columns = (
+            progress.TextColumn("{task.description}", markup=False, table_column=room),
+            progress.BarColumn(),
+            *amount,
+        )
         times = progress.TimeElapsedColumn(), progress.TimeRemainingColumn()
-        self.display = progress.Progress(*columns, *times, console=Console(stderr=True), transient=True)
+        self.display = progress.Progress(*columns, *times, console=console, transient=True)
         self.task = self.display.add_task(self.what, total=self.total, completed=self.done)
         self.display.start()
 

@@ -64,7 +64,7 @@ def run(
         curves = []
         with Bar(f"Setting {setting.name}", len(setting.competitors), progress) as bar:
             for done, competitor in enumerate(setting.competitors):
-                bar.to(done, f"Setting {setting.name}: {competitor.name}")
+                bar.to(done, f"{competitor.name}, setting {setting.name}")
                 curves.append(curve(problem, setting, competitor, seed))
         bound = max(each.pop("lower_bound") for each in curves)
         for each in curves:

@@ -94,7 +94,7 @@ def run(
             points = load(scale, data, setting.unit_norm, seed)
             problem = problem_of(points, triplets_of(points, setting.neighbors, pairs, seed), setting.pull)
             for done, competitor in enumerate(setting.competitors):
-                bar.to(done, f"{setting.name}: {competitor.name}")
+                bar.to(done, f"{competitor.name}, {setting.name}")
                 warm_up(points, competitor)
                 curves.append(curve(problem, points, setting, competitor, seed))
     return curves, [each["final"] for each in curves]
