@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from epro import constraints, datasets, losses, regularizers
+from epro.datasets.local import read_table
 from epro.problem import Problem
 from epro.result import Result
 
@@ -27,7 +28,7 @@ def read(path: Path, progress: bool | None = None) -> tuple[Any, Any]:
     if not path.is_file():
         raise BadInput(f"there is no file {path}")
     if path.suffix in (".npz", ".csv"):
-        X, y = datasets.load(path.stem, path.parent)
+        X, y = read_table(path)
         return X, np.asarray(y, float) if np.issubdtype(np.asarray(y).dtype, np.number) else y
     kind = Path(path.stem).suffix if path.suffix in COMPRESSED else path.suffix
     if kind in (".csv", ".npz"):

@@ -91,6 +91,13 @@ def test_solve_names_a_missing_file(tmp_path: Path) -> None:
     assert "there is no file" in call("solve", tmp_path / "nothing.csv").stderr
 
 
+def test_solve_reads_the_file_that_was_named(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,y\n1,2\n2,1\n3,1\n")
+    (tmp_path / "t.npz").write_bytes(b"of the same name, and not a table")
+    assert "3 rows, 1 columns" in call("solve", tmp_path / "t.csv", "--ridge", 1, "--method", "apg").output
+    assert "t.npz is not an .npz file" in call("solve", tmp_path / "t.npz").stderr
+
+
 def test_classes_of_any_name_become_signs(tmp_path: Path) -> None:
     (tmp_path / "three.libsvm").write_text("0 1:1\n1 1:2\n2 1:3\n")
     assert "two classes" in call("solve", tmp_path / "three.libsvm", "--loss", "hinge").stderr

@@ -93,16 +93,19 @@ def load(name: str, data_home: Any = None, *, dtype: Any = None) -> Dataset:
     """
     folder = data_dir(data_home)
     path = folder / f"{name}.npz"
-    if path.exists():
-        found = read_npz(path)
-    elif path.with_suffix(".csv").exists():
-        found = _read_csv(path.with_suffix(".csv"))
-    else:
+    path = path if path.exists() else folder / f"{name}.csv"
+    if not path.exists():
         have = sorted(file.stem for file in (*folder.glob("*.npz"), *folder.glob("*.csv"))) if folder.is_dir() else []
         raise FileNotFoundError(
             f"no data set {name!r} in {folder} (expected {name}.npz or {name}.csv; "
             f"{'it has ' + ', '.join(have) if have else 'it has none'}); set data_home, or EPRO_DATA, to its directory"
         )
+    return read_table(path, dtype)
+
+
+def read_table(path: Path, dtype: Any = None) -> Dataset:
+    """An ``.npz`` or ``.csv`` file, laid out as `load` describes."""
+    found = _read_csv(path) if path.suffix == ".csv" else read_npz(path)
     X = found.X if dtype is None and np.issubdtype(found.X.dtype, np.floating) else found.X.astype(dtype or float)
     y = found.y.astype(dtype) if dtype is not None and np.issubdtype(found.y.dtype, np.floating) else found.y
     return Dataset(X, y, found.extras)
