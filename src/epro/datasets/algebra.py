@@ -82,11 +82,7 @@ def make_algebra(
     ((1000, 5000), dtype('float32'), dtype('int64'), True)
     """
     n, d, low, high = _check(n, d, nnz_per_row)
-    if not (np.isfinite(noise) and noise >= 0):
-        raise ValueError(f"noise must be a finite number, at least zero; got {noise}")
-    rows = max(1, ENTRIES // nnz_per_row) if chunk_rows is None else int(chunk_rows)
-    if rows < 1:
-        raise ValueError(f"chunk_rows must be at least 1, got {chunk_rows}")
+    rows = _check_draws(noise, max(1, ENTRIES // int(nnz_per_row)) if chunk_rows is None else int(chunk_rows))
     dtype, key = storage.floating(dtype), _seed(seed)
     directory = None if path is None else storage.prepare(path)
 
@@ -169,3 +165,11 @@ def _check(n: int, d: int, nnz_per_row: int) -> tuple[int, int, int, int]:
     if nnz_per_row < 1 or high > d:
         raise ValueError(f"nnz_per_row must be at least 1, and 3/2 of it at most d = {d}, got {nnz_per_row}")
     return n, d, low, high
+
+
+def _check_draws(noise: float, chunk_rows: int) -> int:
+    if not (np.isfinite(noise) and noise >= 0):
+        raise ValueError(f"noise must be a finite number, at least zero; got {noise}")
+    if chunk_rows < 1:
+        raise ValueError(f"chunk_rows must be at least 1, got {chunk_rows}")
+    return chunk_rows
