@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from epro.clock import Stopwatch
 from epro.constraints import Everywhere, L2Ball
 from epro.constraints.base import Counted, PythonConstraint
 from epro.kernels.orda import orda_steps
@@ -259,28 +260,3 @@ class Oracles:
                 done = len(part[first : first + size])
                 self._seconds_per_step = max((time.perf_counter() - started) / done, 1e-9)
                 first += done
-
-
-class Stopwatch:
-    """Seconds in the method; stops while results are evaluated for the history."""
-
-    def __init__(self, elapsed: float = 0.0) -> None:
-        self._elapsed, self._started = elapsed, time.perf_counter()
-
-    def restart(self, elapsed: float) -> None:
-        """Goes on from so many seconds."""
-        self._elapsed, self._started = elapsed, time.perf_counter()
-
-    @property
-    def seconds(self) -> float:
-        """Seconds so far."""
-        return self._elapsed + time.perf_counter() - self._started
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Time inside does not count."""
-        started = time.perf_counter()
-        try:
-            yield
-        finally:
-            self._started += time.perf_counter() - started

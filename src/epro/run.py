@@ -54,7 +54,8 @@ class Run:
         try:
             for callback in self.callbacks:
                 getattr(callback, "attach", lambda run: None)(self)
-            with np.errstate(all="ignore"):  # overflow is found by looking at x, and reported as a status
+            # overflow is found by looking at x, and reported as a status
+            with np.errstate(all="ignore"), self.oracles.clock.without_compilation():
                 status, detail = self._loop()
                 self._finish()
         except Diverged as why:

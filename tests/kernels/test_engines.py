@@ -178,7 +178,7 @@ def test_frank_wolfe_agrees_with_its_textbook():
     [
         ("dense", Epro(lam=2.0, eta1=0.3, t1=128), "python"),
         ("dense", Epro(lam=2.0, eta1=0.3, t1=128), "compiled"),
-        ("dense", Orda(lam=2.0, eta1=0.5, t1=128), "python"),
+        ("dense", Orda(lam=2.0, eta1=0.5, t1=128), "compiled"),
         ("csr", solvers.SGD(eta0=1.0), "python"),
     ],
 )

@@ -25,22 +25,23 @@ def orda_steps(
     of ridge, l1 norms and tilt, the step of that sum plus the ball is a scaling. x, z and so u never leave it.
     """
     batch = draws.shape[1]
-    predictions, slopes = np.empty(batch, x.dtype), np.empty(batch, x.dtype)
+    predictions, slopes, u = np.empty(batch, x.dtype), np.empty(batch, x.dtype), np.empty_like(x)
     for k in range(draws.shape[0]):
         t = t0 + k
         rows = draws[k]
         theta, nu = 2.0 / (t + 1.0), 2.0 / t                           # line 2
         gamma, gamma_next = t**1.5 / eta, (t + 1.0) ** 1.5 / eta
-        u = (1.0 - theta) * x + theta * z                              # line 4
+        u[...] = (1.0 - theta) * x + theta * z                         # line 4
         if query_u:
             x[...] = u                                                 # erratum 3: queries at u_t
         p.atoms.dots(rows, x, predictions)                             # line 5
         for b in range(batch):
             i = rows[b]
-            slopes[b] = p.weights[i] * p.link.slope(predictions[b], p.y[i]) / batch
+            slopes[b] = p.weights[i] * p.link.slope(predictions[b], p.y[i]) / (batch * nu)
         c = p.constraint.cut(x, work)
-        p.atoms.axpys(rows, slopes / nu, dual)                         # line 6
-        p.atoms.axpys(rows, -slopes / gamma, u)
+        p.atoms.axpys(rows, slopes, dual)                              # line 6
+        slopes *= -nu / gamma
+        p.atoms.axpys(rows, slopes, u)
         if c > 0.0:
             p.constraint.descend(work, -lam / nu, dual)
             p.constraint.descend(work, lam / gamma, u)

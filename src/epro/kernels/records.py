@@ -13,6 +13,7 @@ import hashlib
 import inspect
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
@@ -116,7 +117,27 @@ class _PackageCache(FunctionCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         if all(map(_from_package, sig)):
-            super().save_overload(sig, data)
+            try:
+                super().save_overload(sig, data)
+            except OSError as why:
+                _cannot_keep(cache_directory(), str(why))
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except OSError:
+            return None
+
+
+@functools.cache
+def _cannot_keep(directory: Path, why: str) -> None:
+    """Says so once: on a machine without a writable home, every process compiles for itself."""
+    warnings.warn(
+        f"compiled kernels cannot be kept in {directory} ({why}), so that every process compiles them anew; "
+        "set EPRO_CACHE_DIR to a directory that can be written to",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 
 def _from_package(kind: Any) -> bool:
