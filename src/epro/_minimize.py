@@ -89,7 +89,10 @@ def minimize(
 
 
 def _callbacks(callbacks: Any, verbose: bool) -> tuple[Callback, ...]:
-    found = (callbacks,) if callable(callbacks) else tuple(callbacks or ())
+    try:
+        found = (callbacks,) if callable(callbacks) else tuple(callbacks or ())
+    except TypeError:
+        found = (callbacks,)
     for callback in found:
         if not callable(callback):
             raise TypeError(f"minimize: callbacks must be functions of (problem, state), got {callback!r}")

@@ -13,6 +13,7 @@ from epro.losses.base import Loss
 from epro.own_parts import ask
 from epro.protocols import Array
 from epro.regularizers import as_regularizer
+from epro.validation import real_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,10 +96,7 @@ class Problem:
 
     def point(self, x: Any, name: str = "x") -> Array:
         """x as a contiguous array of the problem's shape and dtype; an error where it cannot be one."""
-        try:
-            x = np.ascontiguousarray(x, dtype=self.dtype)
-        except (TypeError, ValueError):
-            raise TypeError(f"{name} must be an array of numbers of shape {self.shape}, got {x!r}") from None
+        x = np.ascontiguousarray(real_array(x, name, self.dtype))
         if x.shape != self.shape:
             raise ValueError(f"{name} has shape {x.shape}, expected {self.shape}")
         return x

@@ -41,6 +41,9 @@ _SENTENCES = {
 }
 
 
+COLUMNS = ["epoch", "steps", "projections", "seconds", "fun", "gap", "violation", "lam", "step_size"]
+
+
 class History(list[dict[str, Any]]):
     """One row per epoch; ``history["fun"]`` is a column."""
 
@@ -51,9 +54,11 @@ class History(list[dict[str, Any]]):
 
     def to_frame(self) -> Any:
         """The rows as a pandas DataFrame."""
-        import pandas as pd
-
-        return pd.DataFrame(list(self))
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ImportError("history.to_frame() needs pandas: pip install 'epro[frames]'") from None
+        return pd.DataFrame(list(self), columns=None if self else COLUMNS)
 
 
 class Result(so.OptimizeResult):

@@ -40,3 +40,15 @@ def finite(array: Any, name: str, *, ndim: int | None = None, copy: bool = False
         where = np.argwhere(~np.isfinite(array))[0].tolist()
         raise ValueError(f"{name} has a NaN or infinite entry, first at {where}")
     return array
+
+
+def real_array(x: Any, name: str, dtype: Any = None) -> Array:
+    """A floating array (of this dtype, where one is given), whatever its entries; whole numbers become doubles."""
+    try:
+        array = np.asarray(x)
+        if np.iscomplexobj(array):
+            raise TypeError(f"{name} must be real, got dtype {array.dtype}")
+        keeps = dtype is None and np.issubdtype(array.dtype, np.floating)
+        return array if keeps else array.astype(dtype or np.float64, copy=False)
+    except ValueError:
+        raise TypeError(f"{name} must be an array of numbers, got {x!r}") from None

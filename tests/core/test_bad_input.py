@@ -42,6 +42,11 @@ def minimize(problem, method="epro-sgd", **kwargs):
         (lambda: constraints.L1Ball(-1.0), "L1Ball: radius must be a finite number above zero, got -1"),
         (lambda: epro.Problem(losses.Squared(X, y), Ridge(1), constraints.PSD()), "PSD: x must be a square matrix"),
         (lambda: losses.Squared(X, y).value(np.zeros(3)), r"Squared: x has shape \(3,\), expected \(2,\)"),
+        (lambda: constraints.PSD().value(np.zeros(3)), r"PSD: x must be a square matrix, but has shape \(3,\)"),
+        (lambda: constraints.PSD().project(np.zeros((2, 3))), r"PSD: x must be a square matrix, .* \(2, 3\)"),
+        (lambda: solvers.EproSGD(schedule=[]), "EproSGD: schedule must hold at least one epoch, got none"),
+        (lambda: minimize(small_problem(), solvers.EproSGD(schedule=iter([]))), "schedule must hold at least one"),
+        (lambda: minimize(epro.Problem(losses.Squared(1e160 * X, y)), "gram"), "or one too large to square"),
     ],
 )
 def test_data_and_parts(make, words):
@@ -53,6 +58,13 @@ def test_data_and_parts(make, words):
     ("make", "words"),
     [
         (lambda: losses.Squared(X, ["a", "b", "c"]), "Squared: y must be a real array, got dtype <U1"),
+        (lambda: losses.Quantile(X, y, "half"), "Quantile: quantile must be a number, got 'half'"),
+        (lambda: losses.Squared(X, y).value("ab"), "Squared: x must be an array of numbers, got 'ab'"),
+        (lambda: constraints.L1Ball(1.0).project("ab"), "L1Ball: x must be an array of numbers, got 'ab'"),
+        (lambda: constraints.L1Ball(1.0).value([1j]), "L1Ball: x must be real, got dtype complex128"),
+        (lambda: minimize(small_problem(), callbacks=3), "callbacks must be functions of .problem, state., got 3"),
+        (lambda: minimize(small_problem(), x0=1j * np.ones(5)), "x0 must be real, got dtype complex128"),
+        (lambda: solvers.EproSGD(robust="no"), "EproSGD: robust must be True or False, got 'no'"),
         (lambda: losses.Squared(X, [1j, 0, 0]), "Squared: y must be a real array, got dtype complex128"),
         (lambda: epro.Problem(X), "loss must be an epro loss such as losses.Squared.*got ndarray"),
         (lambda: epro.Problem(losses.Squared(X, y), 0.1), "regularizer must be an epro regularizer or None, got float"),
@@ -110,6 +122,8 @@ OPTIONS = [
         solvers.LogTSGD: ("eta", "inner", "batch"),
         solvers.FrankWolfe: ("batch",),
         solvers.APG: ("smoothness",),
+        solvers.EproVR: ("batch", "step_size", "epoch_length", "smoothing"),
+        solvers.EproNewton: ("rows_per_column",),
     }.items()
     for option in options
     for value in ((0, -1) if option in ("t1", "batch", "inner") else (0.0, -1.0, np.nan, np.inf))
@@ -125,6 +139,21 @@ def test_options_out_of_range(solver, option, value):
 def test_a_solver_takes_no_other_query():
     with pytest.raises(ValueError, match="query must be 'u' or 'x', got 'z'"):
         solvers.EproORDA(query="z")
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [
+        constraints.Box(1.0, 0.0),
+        constraints.Simplex(-1.0),
+        constraints.HalfSpace(np.zeros(2), -1.0),
+        constraints.Affine(np.ones((2, 2)), [0.0, 1.0]),
+    ],
+    ids=repr,
+)
+def test_nothing_is_projected_on_an_empty_set(empty):
+    with pytest.raises(InfeasibleConstraint, match=type(empty).__name__):
+        empty.project(np.zeros(2))
 
 
 def test_an_empty_set_is_found_before_any_work():

@@ -87,10 +87,6 @@ class Affine(Constraint):
             diagnose(linear, "Affine", lambda kind, i: f"row {i} of A")
             raise InfeasibleConstraint(f"Affine: row {int(residual.argmax())} of A contradicts the rows before it")
 
-    def project(self, x: Array) -> Array:
-        self.check_feasible()
-        return super().project(x)
-
     @property
     def lipschitz(self) -> float:
         return float(self._singular[0])

@@ -9,6 +9,7 @@ import numpy as np
 
 from epro.own_parts import ask
 from epro.protocols import Array
+from epro.validation import real_array
 
 Shape = tuple[int, ...]
 
@@ -90,6 +91,7 @@ class Constraint:
 
     def project(self, x: Array) -> Array:
         """The nearest feasible point, as a new array of the same dtype (computed in double precision)."""
+        self.check_feasible()
         x = self._finite_point(x)
         p = np.array(x, dtype=np.float64, order="C")
         self.record(p.shape, p.dtype).project(p)
@@ -130,9 +132,7 @@ class Constraint:
         return project_metric(self, H, q, warm)
 
     def _point(self, x: Array) -> Array:
-        x = np.asarray(x)
-        if not np.issubdtype(x.dtype, np.floating):
-            x = x.astype(float)
+        x = real_array(x, f"{type(self).__name__}: x")
         if self.shape is not None and x.shape != tuple(self.shape):
             raise ValueError(f"{type(self).__name__}: x has shape {x.shape}, expected {self.shape}")
         return x

@@ -107,6 +107,11 @@ class PSD(Constraint):
         square(shape, "PSD")
         return super().bind(shape)
 
+    def _point(self, x: Array) -> Array:
+        x = super()._point(x)
+        square(x.shape, "PSD")
+        return x
+
     def products(self, d: int) -> int:
         """The most products in one cut of a (d, d) matrix; zero for the exact eigenvector."""
         if self.budget == "exact" or (self.budget is None and d <= SMALL):

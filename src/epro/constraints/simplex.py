@@ -122,10 +122,6 @@ class Simplex(Constraint):
     def work(self, shape: Shape) -> Array:
         return np.zeros(2)
 
-    def project(self, x: Array) -> Array:
-        self.check_feasible()
-        return super().project(x)
-
     def linear_minimizer(self, direction: Array) -> Array:
         """The vertex total * e_j for the smallest direction_j."""
         vertex = np.zeros_like(direction)

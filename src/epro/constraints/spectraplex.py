@@ -90,13 +90,14 @@ class Spectraplex(Constraint):
         square(shape, "Spectraplex")
         return super().bind(shape)
 
+    def _point(self, x: Array) -> Array:
+        x = super()._point(x)
+        square(x.shape, "Spectraplex")
+        return x
+
     def check_feasible(self) -> None:
         if self.trace < 0:
             raise InfeasibleConstraint(f"Spectraplex: nonnegative eigenvalues cannot sum to trace = {self.trace:g}")
-
-    def project(self, x: Array) -> Array:
-        self.check_feasible()
-        return super().project(x)
 
     @property
     def rho(self) -> float | None:

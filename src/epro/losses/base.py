@@ -12,7 +12,7 @@ from epro.atoms.intercept import WithIntercept
 from epro.kernels import batch
 from epro.own_parts import ask, steepest_slope
 from epro.protocols import Array
-from epro.validation import finite
+from epro.validation import finite, real_array
 
 
 class Loss:
@@ -136,7 +136,7 @@ class Loss:
     # -- checks
 
     def _point(self, x: Any) -> Array:
-        x = np.asarray(x, dtype=self.dtype)
+        x = real_array(x, f"{type(self).__name__}: x", self.dtype)
         if x.shape != self.shape:
             raise ValueError(f"{type(self).__name__}: x has shape {x.shape}, expected {self.shape}")
         return x

@@ -8,6 +8,7 @@ import numpy as np
 
 from epro.losses.base import Loss
 from epro.protocols import Array
+from epro.validation import positive
 
 
 class QuantileLink(NamedTuple):
@@ -52,9 +53,9 @@ class Quantile(Loss):
     def __init__(
         self, X: Any, y: Any, quantile: float = 0.5, *, sample_weight: Any = None, intercept: bool = False
     ) -> None:
-        if not 0.0 < quantile < 1.0:
+        self.quantile = positive(quantile, "Quantile: quantile", zero=True)
+        if not 0.0 < self.quantile < 1.0:
             raise ValueError(f"Quantile: quantile must lie strictly between 0 and 1, got {quantile}")
-        self.quantile = float(quantile)
         self.slope_bound = max(self.quantile, 1.0 - self.quantile)
         super().__init__(X, y, sample_weight=sample_weight, intercept=intercept)
 

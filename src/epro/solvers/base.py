@@ -15,7 +15,10 @@ from epro.solvers.plans import NoGuarantee
 from epro.state import State
 from epro.validation import positive
 
-POSITIVE = ("lam", "gamma", "eta", "eta0", "eta1", "smoothness")  # options that are positive numbers
+# options that are positive numbers
+POSITIVE = (
+    "lam", "gamma", "eta", "eta0", "eta1", "smoothness", "step_size", "epoch_length", "smoothing", "rows_per_column",
+)  # fmt: skip
 WHOLE = ("t1", "batch", "inner")  # options that are whole numbers of at least one
 
 
@@ -51,6 +54,8 @@ class Solver:
                 object.__setattr__(self, field.name, positive(value, name))
             elif field.name in WHOLE:
                 object.__setattr__(self, field.name, count(value, name))  # type: ignore[arg-type]
+            elif isinstance(field.default, bool) and not isinstance(value, bool):
+                raise TypeError(f"{name} must be True or False, got {value!r}")
 
     def takes_infinite(self, option: str) -> bool:
         """Whether an option may be infinite."""

@@ -210,4 +210,5 @@ class SmoothNewton:
 
 
 def _not_finite(loss: Any) -> str:
-    return f"the mean {type(loss).__name__} loss is not finite (X may hold a NaN or infinite entry)"
+    name = type(loss).__name__
+    return f"the mean {name} loss is not finite (X may hold a NaN or infinite entry, or one too large to square)"

@@ -84,7 +84,7 @@ class EproSGD(Solver):
         domain = oracles.ball(chosen.guard)
         clipped = ClippedEpochs(oracles, chosen.lam) if self._clips(oracles.problem) else None
         # fmt: off
-        schedule = self.schedule or doubling(chosen.t1, chosen.eta1)                   # line 9
+        schedule = doubling(chosen.t1, chosen.eta1) if self.schedule is None else self.schedule  # line 9
         x = state.x                                                                    # line 2
         for k, epoch in enumerate(within(schedule, T // self.batch), start=1):         # line 3
             if k <= state.epoch:
@@ -140,13 +140,19 @@ class Epochs:
             epochs = iter(schedule)
         except TypeError:
             raise TypeError(f"EproSGD: schedule must be an iterable of Epoch, got {schedule!r}") from None
-        return tuple(map(_an_epoch, epochs)) if epochs is not schedule else cls(epochs)
+        if epochs is schedule:
+            return cls(epochs)
+        if not (listed := tuple(map(_an_epoch, epochs))):
+            raise ValueError("EproSGD: schedule must hold at least one epoch, got none")
+        return listed
 
     def __iter__(self) -> Iterator[Epoch]:
         for k in itertools.count():
             if k == len(self.seen):
                 for epoch in itertools.islice(self.source, 1):
                     self.seen.append(_an_epoch(epoch))
+            if not self.seen:
+                raise ValueError("EproSGD: schedule must hold at least one epoch, got none")
             if k == len(self.seen):
                 return
             yield self.seen[k]

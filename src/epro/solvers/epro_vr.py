@@ -67,10 +67,9 @@ class EproVR(Solver):
     certifies: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0.0 <= self.centring <= 1.0:
             raise ValueError(f"EproVR: centring must lie between 0 and 1, got {self.centring!r}")
-        if self.batch is not None and (int(self.batch) != self.batch or self.batch < 1):
-            raise ValueError(f"EproVR: batch must be a whole number above zero, got {self.batch!r}")
 
     def states(self, oracles: Oracles, state: State, T: int) -> Iterator[State]:
         run = VarianceReduced(self, oracles, state)

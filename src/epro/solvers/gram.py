@@ -111,5 +111,5 @@ def normal_equations(problem: Problem) -> Equations:
         b += rows.T @ (weights * y)
         c += float(weights @ (y * y))
     if not np.isfinite(square).all():
-        raise ValueError("X has a NaN or infinite entry")
+        raise ValueError("X has a NaN or infinite entry, or one too large to square")
     return square / loss.n, b / loss.n, c / (2 * loss.n)
