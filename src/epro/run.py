@@ -17,6 +17,7 @@ from epro.problem import Problem
 from epro.protocols import Array
 from epro.result import History, Result, Status
 from epro.solvers.base import Solver
+from epro.solvers.plans import NoGuarantee
 from epro.state import State
 
 CHEAP = 2e7  # multiply-adds: below it an objective costs less than one notices
@@ -67,7 +68,10 @@ class Run:
             for callback in self.callbacks:
                 getattr(callback, "close", lambda: None)()
         with np.errstate(all="ignore"):
-            return self._result(status, detail)
+            try:
+                return self._result(status, detail)
+            except KeyboardInterrupt:  # in the last certificate: the result without it
+                return self._result(Status.INTERRUPTED, "")
 
     def _loop(self) -> tuple[Status, str]:
         for state in self.solver.states(self.oracles, self.state, self.budget.max_steps):
@@ -183,12 +187,21 @@ class Run:
             n_projections=self.oracles.n_projections, n_cuts=self.oracles.n_cuts,
             n_cuts_skipped=self.oracles.n_cuts_skipped,
             n_certificate_projections=self.certificate_projections, seconds=seconds, history=self.history,
-            guarantee=self.solver.guarantee(problem, self.x0, T), method=self.solver.name,
+            guarantee=self._guarantee(T), method=self.solver.name,
             estimates=(*self.solver.estimates(problem, self.x0, T), *estimates(problem.loss)),
             choice=self.oracles.choice, normal=self.normal,
         )  # fmt: skip
         found.belongs_to(problem.constraint)
         return found
+
+    def _guarantee(self, T: int) -> Any:
+        """Of the steps that were taken, where the run ended before all epochs that fit into T."""
+        found, state = self.solver.guarantee(self.problem, self.x0, T), self.state
+        if getattr(found, "epochs", 0) <= state.epoch:
+            return found
+        if state.epoch == 0:
+            return NoGuarantee(f"no epoch was completed (of {found.epochs} within {T} stochastic gradients)")
+        return self.solver.guarantee(self.problem, self.x0, state.steps)
 
     def _make_feasible(self) -> None:
         """Averages of feasible points, or a projection in single precision, may leave rounding: project once more."""
