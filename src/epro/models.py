@@ -16,6 +16,8 @@ from epro.oracles import Oracles
 from epro.protocols import Array
 from epro.quadratic import steadied
 
+INFEASIBLE = 1e-6  # relative to a point: a violation beyond rounding
+
 
 def minimize_model(
     oracles: Oracles, H: Array, linear: Array, x: Array, warm: LinearMultipliers | None
@@ -23,7 +25,8 @@ def minimize_model(
     """argmin over the set of <linear, z - x> + (z - x)'H(z - x)/2 + g(z), with the multipliers of a polyhedron.
 
     Linear inequalities make a quadratic program, sets of second-order cones a conic one. Any other set is left to
-    accelerated projected steps on the model, which cost d^2 each and no pass over the data.
+    accelerated projected steps on the model, which cost d^2 each and no pass over the data. A `RuntimeError` where the
+    model is too badly scaled for double precision.
     """
     problem, x = oracles.problem, np.asarray(x, np.float64)
     g, polyhedron = problem.regularizer, problem.constraint.linear_inequalities(x.size) is not None
@@ -32,7 +35,10 @@ def minimize_model(
         H = steadied(H)
         oracles.counts[1] += 1
         full = H + np.diag(ridges(problem))
-        return problem.constraint.project_metric(full, linear + tilt - H @ x, warm)
+        z, multipliers = problem.constraint.project_metric(full, linear + tilt - H @ x, warm)
+        if not problem.constraint.value(z) <= INFEASIBLE * max(1.0, float(np.abs(z).max())):
+            raise RuntimeError("the quadratic program is scaled too badly for double precision")
+        return z, multipliers
     if polyhedron and not isinstance(core(problem)[0], Everywhere) and separable(g, x.shape):
         return lifted_model(oracles, H, linear, x)
     z = conic_model(oracles, H, linear, x) if separable(g, x.shape) else None

@@ -272,3 +272,13 @@ def test_conic_models_are_minimised(constraint, l1):
     for _ in range(300):
         other = problem.constraint.project(z + rng.standard_normal(4) * 10.0 ** rng.uniform(-6, 0))
         assert model(z) <= model(other) + 1e-8 * (1.0 + abs(model(z)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_model_that_double_precision_cannot_solve_is_not_believed(seed):
+    """Predictions of 1e6 in the units of Huber's kink: the first models' solutions miss the simplex by as much as x."""
+    rng = np.random.default_rng(seed)
+    loss = losses.Huber(1e6 * rng.standard_normal((50, 4)), rng.standard_normal(50))
+    result = epro.minimize(epro.Problem(loss, None, constraints.Simplex(10.0)), max_steps=20_000)
+    assert result.success
+    assert result.history["fun"].min() >= result.lower_bound
