@@ -146,3 +146,14 @@ def test_a_killed_run_resumes_bit_for_bit(kind, at, tmp_path):
         assert whole[name] == resumed[name], name
     for column in ("fun", "gap", "step_size", "projections"):
         assert np.array_equal(whole.history[column], resumed.history[column], equal_nan=True), column
+
+
+def test_metrics_in_single_precision_come_as_near_as_rounding_allows():
+    """A model that lies below the objective by rounding alone does not shorten the accelerated steps for good."""
+    X = np.random.default_rng(0).standard_normal((60, 6)).astype(np.float32)
+    i = np.arange(60)
+    loss = losses.TripletHinge(X, np.column_stack([i, (i + 3) % 60, (i + 1) % 60]))
+    problem = epro.Problem(loss, regularizers.Ridge(0.1), constraints.PSD(0.1))
+    result = epro.minimize(problem, "epro-vr", tol=1e-5, max_steps=60_000)
+    assert result.x.dtype == np.float32
+    assert result.gap <= 5e-5

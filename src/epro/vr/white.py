@@ -94,11 +94,12 @@ class WhiteSteps:
         y, last = self.y, self.last
         gradient, value = self._gradient(y), self._value(y)
         self.L = self.L or self._first(y, gradient)
+        rounding = (1e-7 if y.S.dtype == np.float32 else 1e-12) * max(1.0, abs(value))
         while True:
             new = self._nearest(y.S - gradient / y.S.dtype.type(self.L))
             move = new.S - y.S
             model = value + float(np.vdot(gradient, move)) + 0.5 * self.L * float(np.vdot(move, move))
-            if self._value(new) <= model + 1e-12 * max(1.0, abs(value)):
+            if self._value(new) <= model + rounding:
                 break
             self.L *= 2.0
         following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * self.momentum**2))
