@@ -188,6 +188,14 @@ def test_single_precision_follows_double_precision(kind, solver, engine):
     assert max(np.abs(f - e).max() for f, e in zip(narrow, wide, strict=True)) <= 1e-5
 
 
+def test_single_precision_does_not_cut_along_singular_vectors_of_rounding():
+    rng = np.random.default_rng(0)
+    x = (rng.standard_normal((6, 2)) @ rng.standard_normal((2, 5))).astype(np.float32)  # of rank two
+    work = np.empty_like(x)
+    constraints.NuclearNormBall(1.0).record(x.shape, x.dtype).cut(x, work)
+    assert np.linalg.norm(work) == pytest.approx(np.sqrt(2), rel=1e-5)
+
+
 # -- reductions
 
 

@@ -20,7 +20,7 @@ class NuclearNormBallRecord(NamedTuple):
 
     def cut(self, x: Array, work: Array) -> float:
         u, s, vt = np.linalg.svd(x, full_matrices=False)
-        rank = (s > 1e-14 * s[0]).sum()
+        rank = (s > 4 * max(x.shape) * np.finfo(x.dtype).eps * s[0]).sum()  # the rest is rounding, in any direction
         work[...] = np.ascontiguousarray(u[:, :rank]) @ np.ascontiguousarray(vt[:rank])
         return s.sum() - self.radius
 
