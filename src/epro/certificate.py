@@ -140,11 +140,10 @@ class Certifier:
     def _flat(self, x: Array, mu: float = 0.0) -> passes.Tangent:
         """The affine function below f that touches it (or its envelope) at x, moved to the best intercept."""
         loss, x = self.problem.loss, x.copy()
-        if not loss.intercept:
-            return passes.tangent(loss, x, mu)
-        x[..., -1] += shift(loss, predictions(loss, x), mu)
+        if loss.intercept:
+            x[..., -1] += shift(loss, predictions(loss, x), mu)
         t, pieces = passes.tangent(loss, x, mu), loss.pieces()
-        if pieces is None or mu == 0.0:
+        if pieces is None or mu == 0.0 or not loss.intercept:
             return t
         slopes, weights = np.empty(loss.n), loss.weights.astype(np.float64)
         passes.tangent(loss, x, mu, slopes)
@@ -155,7 +154,6 @@ class Certifier:
         return passes.Tangent(x, t.fun, height, slope, t.magnitude)
 
     def _certified(self, t: passes.Tangent, fun: float) -> Certificate:
-        g = self.g
         if not np.isfinite(fun) or not np.isfinite(t.slope).all():
             return Certificate(fun, -np.inf, "not finite", t)
         bound, why, model = self._bound(t, fun)
@@ -163,7 +161,7 @@ class Certifier:
             return Certificate(fun, bound, why, t)
         reach = float(np.linalg.norm(model.p - t.x))
         scale = t.magnitude * row_scale(self.problem.loss) + float(np.linalg.norm(t.slope))
-        allowed = ROUNDING * (abs(t.height) + abs(float(g.value(model.p))) + scale * reach)
+        allowed = ROUNDING * (abs(t.height) + abs(float(self.g.value(model.p))) + scale * reach)
         return Certificate(fun, float(bound - allowed), why, t, model.p, model.normal)
 
     # -- step 2

@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import Bounds, LinearConstraint
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -209,3 +210,17 @@ def test_multinomial_under_rows_of_constraints(data):
     np.testing.assert_allclose(model.coef_.sum(axis=1), 1.0, atol=1e-5)
     with pytest.raises(ValueError, match="solver='auto' or 'apg'"):
         model.set_params(solver="epro-sgd").fit(X, labels)
+
+
+def test_sensitive_columns_are_routed(data):
+    X, y = data
+    group = (X[:, 4] > 1.0).astype(float)
+    with config_context(enable_metadata_routing=True):
+        model = make_pipeline(StandardScaler(), ConstrainedRegressor(fairness=0.02).set_fit_request(sensitive=True))
+        found = cross_validate(
+            model, X, y, cv=2, params={"sensitive": group}, return_estimator=True, error_score="raise"
+        )
+        search = GridSearchCV(model, {"constrainedregressor__fairness": [0.01, 1.0]}, cv=2).fit(X, y, sensitive=group)
+    rows = np.arange(75, 150)  # of the first fold's training set
+    assert abs(np.cov(group[rows], found["estimator"][0].predict(X[rows]), bias=True)[0, 1]) <= 0.02 + 1e-9
+    assert search.best_params_["constrainedregressor__fairness"] == 1.0
