@@ -217,9 +217,8 @@ def test_sensitive_columns_are_routed(data):
     group = (X[:, 4] > 1.0).astype(float)
     with config_context(enable_metadata_routing=True):
         model = make_pipeline(StandardScaler(), ConstrainedRegressor(fairness=0.02).set_fit_request(sensitive=True))
-        found = cross_validate(
-            model, X, y, cv=2, params={"sensitive": group}, return_estimator=True, error_score="raise"
-        )
+        options = {"params": {"sensitive": group}, "return_estimator": True, "error_score": "raise"}
+        found = cross_validate(model, X, y, cv=2, **options)
         search = GridSearchCV(model, {"constrainedregressor__fairness": [0.01, 1.0]}, cv=2).fit(X, y, sensitive=group)
     rows = np.arange(75, 150)  # of the first fold's training set
     assert abs(np.cov(group[rows], found["estimator"][0].predict(X[rows]), bias=True)[0, 1]) <= 0.02 + 1e-9
