@@ -34,10 +34,12 @@ import numpy as np
 from epro import composite, passes
 from epro.constraints import Affine, Intersection, Polyhedron
 from epro.constraints.bounds import bounding_radius
+from epro.constraints.partial import joined
 from epro.curvature import least_curvature, row_scale
 from epro.intercepts import balanced, core, predictions, shift
 from epro.problem import Problem
 from epro.protocols import Array
+from epro.regularizers.partial import without_last
 
 ROUNDS = 30  # projections at most, for one l1 term
 ROUNDING = 32 * np.finfo(np.float64).eps
@@ -98,8 +100,10 @@ class Certifier:
         self.problem = problem
         self.constraint, self.g = core(problem)  # an intercept is minimised over first, and left out
         whole = problem.constraint.project if project is None else project
-        self._project = (lambda v: whole(np.append(v, 0.0))[:-1]) if problem.loss.intercept else whole
-        self._shape = (problem.shape[0] - 1,) if problem.loss.intercept else problem.shape
+        self._kind = getattr(self.constraint, "inner", self.constraint)  # each row's, for several classes
+        flat = problem.loss.intercept
+        self._project = (lambda v: whole(joined(v, np.zeros_like(v[..., :1])))[..., :-1]) if flat else whole
+        self._shape = without_last(problem.shape) if flat else problem.shape
         self.mu: float | None = None  # of the best smoothing so far, for a nonsmooth loss
         self.given_up = np.nan  # to a bounded set without a ridge
         self.u: Array | None = None  # of the last thresholded projection
@@ -107,14 +111,10 @@ class Certifier:
     def at(self, x: Array) -> Certificate:
         """The certificate at x, which must be feasible."""
         x = np.asarray(x, dtype=np.float64)
-        if not self.problem.loss.certifiable:
-            none = passes.Tangent(x, np.nan, -np.inf, np.zeros_like(x), 0.0)
-            return Certificate(self.problem.value(x), -np.inf, "no slopes of one prediction a row", none)
         best = self.from_tangent(passes.tangent(self.problem.loss, x))
         if self.problem.loss.smoothness is None:
             for mu in self._smoothings(best.tangent):
-                flat = self.problem.loss.intercept
-                better = self.from_tangent(self._flat(x, mu) if flat else passes.tangent(self.problem.loss, x, mu))
+                better = self.from_tangent(self._flat(x, mu))
                 if better.lower_bound > best.lower_bound:
                     best, self.mu = better, mu
         return best
@@ -127,22 +127,23 @@ class Certifier:
 
     def _beside_intercept(self, t: passes.Tangent) -> Certificate:
         """From an affine function that ignores the intercept, up to rounding: that of slopes with sum zero."""
-        fun, b, flat = t.fun + float(self.g.value(t.x[:-1])), t.x[-1], t
-        if abs(t.slope[-1]) > ROUNDING * t.magnitude:
+        fun, b, flat = t.fun + float(self.g.value(t.x[..., :-1])), t.x[..., -1:], t
+        if np.abs(t.slope[..., -1]).max() > ROUNDING * t.magnitude:
             flat = self._flat(t.x)
-        if abs(flat.slope[-1]) > ROUNDING * flat.magnitude:
+        if not np.abs(flat.slope[..., -1]).max() <= ROUNDING * flat.magnitude:
             return Certificate(fun, -np.inf, "no slopes with sum zero", t)
-        found = self._certified(flat._replace(x=flat.x[:-1], slope=flat.slope[:-1]), fun)
-        p = None if found.p is None else np.append(found.p, b)
-        normal = None if found.normal is None else np.append(found.normal, 0.0)
+        found = self._certified(flat._replace(x=flat.x[..., :-1], slope=flat.slope[..., :-1]), fun)
+        p = None if found.p is None else joined(found.p, b)
+        normal = None if found.normal is None else joined(found.normal, np.zeros_like(b))
         return Certificate(fun, found.lower_bound, found.why, t, p, normal)
 
     def _flat(self, x: Array, mu: float = 0.0) -> passes.Tangent:
-        """The affine function below f that touches it (or its envelope) at the best intercept."""
+        """The affine function below f that touches it (or its envelope) at x, moved to the best intercept."""
         loss, x = self.problem.loss, x.copy()
-        x[-1] += shift(loss, predictions(loss, x), mu)
+        if loss.intercept:
+            x[..., -1] += shift(loss, predictions(loss, x), mu)
         t, pieces = passes.tangent(loss, x, mu), loss.pieces()
-        if pieces is None or mu == 0.0:
+        if pieces is None or mu == 0.0 or not loss.intercept:
             return t
         slopes, weights = np.empty(loss.n), loss.weights.astype(np.float64)
         passes.tangent(loss, x, mu, slopes)
@@ -153,7 +154,6 @@ class Certifier:
         return passes.Tangent(x, t.fun, height, slope, t.magnitude)
 
     def _certified(self, t: passes.Tangent, fun: float) -> Certificate:
-        g = self.g
         if not np.isfinite(fun) or not np.isfinite(t.slope).all():
             return Certificate(fun, -np.inf, "not finite", t)
         bound, why, model = self._bound(t, fun)
@@ -161,7 +161,7 @@ class Certifier:
             return Certificate(fun, bound, why, t)
         reach = float(np.linalg.norm(model.p - t.x))
         scale = t.magnitude * row_scale(self.problem.loss) + float(np.linalg.norm(t.slope))
-        allowed = ROUNDING * (abs(t.height) + abs(float(g.value(model.p))) + scale * reach)
+        allowed = ROUNDING * (abs(t.height) + abs(float(self.g.value(model.p))) + scale * reach)
         return Certificate(fun, float(bound - allowed), why, t, model.p, model.normal)
 
     # -- step 2
@@ -253,7 +253,7 @@ class Certifier:
     def _error(self, z: Array, p: Array) -> float:
         """By how much ||p - z||^2 / 2 may exceed the least one over the set."""
         error, distance = float(self.constraint.projection_error(z, p)), float(np.linalg.norm(p - z))
-        if isinstance(self.constraint, (Polyhedron, Intersection)):
+        if isinstance(self._kind, (Polyhedron, Intersection)):
             # the measure is about the set moved by rounding, which is as large as a far z makes it
             unit = 4.0 * float(np.finfo(np.float64).eps)
             return error**2 + distance * unit * (float(np.linalg.norm(z)) + float(np.linalg.norm(p)))
@@ -261,7 +261,7 @@ class Certifier:
 
     def _vertex(self, c: Array, tau: Any) -> Array | None:
         """The linear minimum, where it has a closed form: a linear program's is only as good as its tolerances."""
-        if np.any(tau) or isinstance(self.constraint, (Affine, Intersection, Polyhedron)):
+        if np.any(tau) or isinstance(self._kind, (Affine, Intersection, Polyhedron)):
             return None
         try:
             return np.asarray(self.constraint.linear_minimizer(c), dtype=np.float64)
@@ -272,9 +272,8 @@ class Certifier:
         """||z|| is at most this for every candidate z."""
         g, radius = self.g, self._set_radius
         slope = g.l1 - (0.0 if g.tilt is None else float(np.abs(g.tilt).max(initial=0.0)))
-        if composite.separable(g, self._shape) and slope > 0.0 and self.problem.loss.nonnegative:
-            radius = min(radius, max(fun, 0.0) / slope)
-        return radius
+        known = composite.separable(g, self._shape) and slope > 0.0 and self.problem.loss.nonnegative
+        return min(radius, max(fun, 0.0) / slope) if known else radius
 
     @functools.cached_property
     def _set_radius(self) -> float:
@@ -283,8 +282,9 @@ class Certifier:
 
     def _floor(self) -> float:
         g = self.g
-        simple = composite.separable(g, self._shape) and g.tilt is None
-        return 0.0 if simple and self.problem.loss.nonnegative else -np.inf
+        return (
+            0.0 if self.problem.loss.nonnegative and composite.separable(g, self._shape) and g.tilt is None else -np.inf
+        )
 
     # -- step 1, for kinks
 

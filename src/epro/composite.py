@@ -14,12 +14,14 @@ maps compose (boxes, balls, simplices); at u = clip(P_D(a), -tau, tau) the other
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from epro.constraints import Constraint, Everywhere
+from epro.constraints.partial import joined
 from epro.intercepts import core
 from epro.problem import Problem
 from epro.protocols import Array
@@ -70,7 +72,7 @@ def thresholded_projection(
     for _ in range(rounds):
         if best.gap <= _floor(best, a, tau, target):
             break
-        following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
+        following = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * momentum**2))
         step = np.clip(current.u + current.p, -tau, tau)
         if np.vdot(current.u - step, step - last) > 0.0:  # uphill no more: restart
             following = momentum = 1.0
@@ -101,8 +103,9 @@ def composite_prox(problem: Problem, z: Array, step: float, project: Project, *,
     Its distance from the exact step, squared, is at most about ``tol`` ||a||^2.
     """
     if problem.loss.intercept:
-        inner = lambda v: project(np.append(v, z[-1]))[:-1]  # noqa: E731
-        return np.append(_prox(*core(problem), z[:-1], step, inner, tol), z[-1])
+        b = z[..., -1:]
+        inner = lambda v: project(joined(v, b))[..., :-1]  # noqa: E731
+        return joined(_prox(*core(problem), z[..., :-1], step, inner, tol), b)
     return _prox(problem.constraint, problem.regularizer, z, step, project, tol)
 
 

@@ -44,9 +44,11 @@ def predictions(loss: Any, x: Array) -> Array:
     return np.concatenate([part.predictions(x) for _, part in blocks(loss.atoms)])
 
 
-def shift(loss: Any, p: Array, mu: float = 0.0) -> float:
+def shift(loss: Any, p: Array, mu: float = 0.0) -> Any:
     """The b that minimises the mean loss (or its Moreau envelope) of p + b: Newton's steps, else a bracket."""
     p = np.asarray(p, np.float64)
+    if p.ndim > 1:
+        return loss.shift(p)
     b, (at_b, curvature) = 0.0, _derivatives(loss, p, 0.0, mu)
     for _ in range(30):
         if at_b == 0.0 or curvature <= 0.0:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from epro.atoms.classes import ClassRows
 from epro.atoms.dense import DenseRows
 from epro.atoms.intercept import WithIntercept
 from epro.cores import cuts, each
@@ -43,13 +44,13 @@ def blocks(atoms: Any) -> Iterator[tuple[slice, Any]]:
 
 def plain(atoms: Any) -> Any:
     """The rows beside an intercept, or the atoms themselves."""
-    return atoms.rows if isinstance(atoms, WithIntercept) else atoms
+    return plain(atoms.rows) if isinstance(atoms, WithIntercept | ClassRows) else atoms
 
 
 def wide(atoms: Any) -> Any:
     """The atoms in double precision."""
-    if isinstance(atoms, WithIntercept):
-        return WithIntercept(wide(atoms.rows))
+    if isinstance(atoms, WithIntercept | ClassRows):
+        return atoms._replace(rows=wide(atoms.rows))
     return type(atoms)(*(v.astype(np.float64) if getattr(v, "dtype", None) == np.float32 else v for v in atoms))
 
 
@@ -64,6 +65,8 @@ def tangent(
     the values in between, which an optimal set of slopes needs there.
     """
     x = np.asarray(x, dtype=np.float64)
+    if isinstance(loss.atoms, ClassRows):
+        return _of_several(loss, x)
     slope, totals = np.zeros(x.shape), np.zeros(3)
     for share in each(_sums, [(loss, rows, atoms, x, float(mu)) for rows, atoms in shares(loss)]):
         slope += share.slope
@@ -72,6 +75,18 @@ def tangent(
             slopes[share.rows] = share.slopes
         if predictions is not None:
             predictions[share.rows] = share.predictions
+    fun, height, magnitude = totals / loss.n
+    return Tangent(x, float(fun), float(height), slope / loss.n, float(magnitude))
+
+
+def _of_several(loss: Any, x: Array) -> Tangent:
+    """The tangent at x of a loss of several predictions a row."""
+    slope, totals = np.zeros(x.shape), np.zeros(3)
+    for rows, part in blocks(loss.atoms):
+        p = part.predictions(x)
+        s = np.empty_like(p)
+        totals += loss.sums(p, rows, s)
+        slope += part.adjoint(s)
     fun, height, magnitude = totals / loss.n
     return Tangent(x, float(fun), float(height), slope / loss.n, float(magnitude))
 

@@ -115,7 +115,8 @@ def coefficients(estimator: Any, ax: Any = None, *, output: int = 0) -> Any:
     shown = place[:: math.ceil(len(w) / 80)]  # more names would overlap
     ax.set(yticks=shown, xlabel="coefficient")
     ax.set_yticklabels([str(name) for name in coefficient_names(estimator, len(w))[shown]])
-    ax.set_title("\n".join(textwrap.wrap("; ".join(f"{k}: {_count(v)} active" for k, v in active.items()), 50)))
+    counts = ", ".join(f"{argument}\xa0{_count(pieces)}" for argument, pieces in active.items())
+    ax.set_title("\n".join(textwrap.wrap(f"active: {counts}" if counts else "no constraints", 50)))
     ax.set_ylim(len(w) - 0.5, -0.5)
     if held.any():
         ax.legend(fontsize="small", framealpha=0.6, loc="upper left", bbox_to_anchor=(1.0, 1.0))

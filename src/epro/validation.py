@@ -22,6 +22,17 @@ def positive(value: Any, name: str, *, zero: bool = False) -> float:
     return number
 
 
+def whole(value: Any, name: str) -> int:
+    """A whole number of at least one."""
+    try:
+        number = int(value)
+    except (TypeError, ValueError, OverflowError):
+        number = 0
+    if number < 1 or number != value:
+        raise ValueError(f"{name} must be a whole number of at least one, got {value!r}")
+    return number
+
+
 def finite(array: Any, name: str, *, ndim: int | None = None, copy: bool = False) -> Array:
     """A floating array without NaN or infinite entries."""
     try:

@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import Bounds, LinearConstraint
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -157,17 +158,68 @@ def test_one_inequality_and_signs_by_name(data):
     assert model.coef_.sum() <= 1.0 + 1e-9 and model.coef_[:2].min() >= 0.0
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"alpha": None}, "alpha must be a number"),
+        ({"tol": "x"}, "tol must be a number"),
+        ({"max_iter": np.inf}, "max_iter must be a whole number"),
+        ({"solver": "lbfgs"}, "solver must be one of"),
+        ({"class_weight": {False: -1.0, True: 1.0}}, "class_weight must not be negative"),
+        ({"bounds": {"a": (0, 1)}}, "set_output"),
+        ({"positive": True, "sum_to": -1.0}, "no point satisfies sum_to = .*positive = "),
+        ({"fairness": 0.1}, "sensitive must hold numbers"),
+    ],
+)
+def test_errors_help(data, arguments, says):
+    X, y = data
+    sensitive = np.where(y > 3, "one", "other") if "fairness" in arguments else None
+    with pytest.raises((ValueError, TypeError), match=says):
+        ConstrainedClassifier(**arguments).fit(X, y > 3, sensitive=sensitive)
+
+
 @pytest.mark.parametrize("constraint", [None, constraints.L1Ball(1.0)])
-def test_multinomial(data, constraint):
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_multinomial(data, constraint, fit_intercept):
     X, y = data
     labels, alpha = np.digitize(y, np.quantile(y, [0.3, 0.6])), 0.05
-    model = ConstrainedClassifier(multi_class="multinomial", alpha=alpha, constraint=constraint, tol=1e-7)
-    model.fit(X, labels)
+    options = {"multi_class": "multinomial", "alpha": alpha, "fit_intercept": fit_intercept}
+    model = ConstrainedClassifier(constraint=constraint, tol=1e-13, **options).fit(X, labels)
     if constraint is None:
-        theirs = LogisticRegression(C=1.0 / (alpha * len(y)), tol=1e-10, max_iter=10_000).fit(X, labels)
+        reference = LogisticRegression(
+            C=1.0 / (alpha * len(y)), tol=1e-10, max_iter=10_000, fit_intercept=fit_intercept
+        )
+        theirs = reference.fit(X, labels)
         np.testing.assert_allclose(model.coef_, theirs.coef_, atol=1e-5)
         np.testing.assert_allclose(model.predict_proba(X), theirs.predict_proba(X), atol=1e-5)
     else:
         assert np.abs(model.coef_).sum(axis=1).max() <= 1 + 1e-9 and model.score(X, labels) > 0.6
+    assert model.gap_ <= 1e-13 * max(1.0, model.result_.fun)
+    rough = ConstrainedClassifier(constraint=constraint, tol=1e-2, **options).fit(X, labels)
+    assert rough.gap_ >= rough.result_.fun - model.result_.fun - 1e-12  # proven, and not too small
     passes = model.n_iter_
     assert model.set_params(warm_start=True).fit(X, labels).n_iter_ < passes
+
+
+def test_multinomial_under_rows_of_constraints(data):
+    X, y = data
+    labels = np.digitize(y, np.quantile(y, [0.3, 0.6]))
+    model = ConstrainedClassifier(multi_class="multinomial", positive=True, sum_to=1.0, l1_ratio=0.5, alpha=1e-2)
+    model.fit(X.astype(np.float32), labels, sample_weight=np.linspace(0.1, 2.0, len(y)))
+    assert model.coef_.dtype == np.float32 and model.coef_.min() >= 0.0 and model.gap_ <= 1e-5
+    np.testing.assert_allclose(model.coef_.sum(axis=1), 1.0, atol=1e-5)
+    with pytest.raises(ValueError, match="solver='auto' or 'apg'"):
+        model.set_params(solver="epro-sgd").fit(X, labels)
+
+
+def test_sensitive_columns_are_routed(data):
+    X, y = data
+    group = (X[:, 4] > 1.0).astype(float)
+    with config_context(enable_metadata_routing=True):
+        model = make_pipeline(StandardScaler(), ConstrainedRegressor(fairness=0.02).set_fit_request(sensitive=True))
+        options = {"params": {"sensitive": group}, "return_estimator": True, "error_score": "raise"}
+        found = cross_validate(model, X, y, cv=2, **options)
+        search = GridSearchCV(model, {"constrainedregressor__fairness": [0.01, 1.0]}, cv=2).fit(X, y, sensitive=group)
+    rows = np.arange(75, 150)  # of the first fold's training set
+    assert abs(np.cov(group[rows], found["estimator"][0].predict(X[rows]), bias=True)[0, 1]) <= 0.02 + 1e-9
+    assert search.best_params_["constrainedregressor__fairness"] == 1.0

@@ -1,4 +1,4 @@
-"""A constraint on all coordinates but the last one, the intercept."""
+"""A constraint on all coordinates but the last one, the intercept; in matrices, the last one of each row."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from epro.atoms import matrices
 from epro.constraints.base import Constraint, LinearSystem, Shape
 from epro.protocols import Array
+from epro.regularizers.partial import without_last
 
 
 class OnFirstRecord(NamedTuple):
@@ -70,11 +71,11 @@ class OnFirst(Constraint):
     def __init__(self, inner: Constraint) -> None:
         self.inner = inner
         if inner.shape is not None:
-            self.shape = (inner.shape[0] + 1,)
+            self.shape = (*inner.shape[:-1], inner.shape[-1] + 1)
 
     def bind(self, shape: Shape) -> OnFirst:
         bound = copy.copy(super().bind(shape))
-        bound.inner = self.inner.bind((shape[0] - 1,))
+        bound.inner = self.inner.bind(without_last(shape))
         return bound
 
     @property
@@ -89,23 +90,25 @@ class OnFirst(Constraint):
         self.inner.check_feasible()
 
     def record(self, shape: Shape, dtype: Any) -> Any:
-        first = self.inner.record((shape[0] - 1,), dtype)
+        if len(shape) > 1:
+            return super().record(shape, dtype)
+        first = self.inner.record(without_last(shape), dtype)
         return OnFirstClosedRecord(first) if hasattr(first, "project") else OnFirstRecord(first)
 
     def work(self, shape: Shape) -> Array:
-        return self.inner.work((shape[0] - 1,))
+        return super().work(shape) if len(shape) > 1 else self.inner.work(without_last(shape))
 
     def value(self, x: Array) -> float:
-        return self.inner.value(x[:-1])
+        return self.inner.value(x[..., :-1])
 
     def subgradient(self, x: Array) -> Array:
-        return _with_zero(self.inner.subgradient(x[:-1]))
+        return joined(self.inner.subgradient(x[..., :-1]), np.zeros_like(x[..., -1:]))
 
     def project(self, x: Array) -> Array:
-        return np.append(self.inner.project(x[:-1]), x[-1])
+        return joined(self.inner.project(x[..., :-1]), x[..., -1:])
 
     def projection_error(self, z: Array, x: Array, multipliers: Any = None) -> float:
-        return self.inner.projection_error(z[:-1], x[:-1], multipliers)
+        return self.inner.projection_error(z[..., :-1], x[..., :-1], multipliers)
 
     def multipliers(self, x: Array, normal: Array) -> Any:
         """Those of the inner constraint."""
@@ -128,8 +131,9 @@ class OnFirst(Constraint):
         return f"OnFirst({self.inner!r})"
 
 
-def _with_zero(v: Array) -> Array:
-    return np.append(v, v.dtype.type(0))
+def joined(v: Array, b: Array) -> Array:
+    """v and, as last coordinate, b."""
+    return np.concatenate([v, b], axis=-1)
 
 
 def _with_zero_column(A: Any) -> Any:

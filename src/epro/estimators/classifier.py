@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from epro import losses
+from epro.constraints.row_wise import RowWise
 from epro.estimators.linear import ConstrainedLinear
 from epro.estimators.progress import begin, end, with_callbacks
 from epro.estimators.scores import ScoresMixin
@@ -28,8 +29,8 @@ class ConstrainedClassifier(ScoresMixin, ConstrainedLinear):
     ----------
     loss : {"log_loss", "hinge", "squared_hinge"}, default "log_loss"
     multi_class : {"ovr", "multinomial"}, default "ovr"
-        More than two classes: one problem for each, or one softmax (for "log_loss"; by full gradients, and
-        without a certificate, so that ``gap_`` is infinite). A constraint applies to the coefficients of each class.
+        More than two classes: one problem for each, or one softmax (for "log_loss"; by full gradients, that is
+        ``solver="apg"``). A constraint applies to the coefficients of each class.
     class_weight : dict or "balanced", optional
         Weights by class, or inversely to their frequency.
     alpha : float, default 1e-4
@@ -239,6 +240,8 @@ class ConstrainedClassifier(ScoresMixin, ConstrainedLinear):
         if weights is not None and self.class_weight == "balanced":
             options["sample_weight"] = weights
         per_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y, **options)
+        if not np.min(per_class) >= 0:
+            raise ValueError(f"class_weight must not be negative, got {self.class_weight!r}")
         mine = per_class[np.searchsorted(self.classes_, y)]
         return mine if weights is None else mine * weights
 
@@ -248,6 +251,7 @@ class ConstrainedClassifier(ScoresMixin, ConstrainedLinear):
         return [np.where(y == name, 1.0, -1.0) for name in wanted]
 
     def _fit_multinomial(self, X: Any, y: Array, weights: Any, constraint: Any) -> None:
-        codes = np.searchsorted(self.classes_, y)
+        codes, (n, d) = np.searchsorted(self.classes_, y), X.shape
         loss = Multinomial(X, codes, sample_weight=weights, intercept=self.fit_intercept)
-        self._keep_rows(self._solve_rows(loss, constraint, X.shape[1]), *X.shape)
+        rows = None if constraint is None else RowWise(constraint)
+        self._keep([self._solve(loss, rows, self._start_rows(len(self.classes_), d), "epoch")], n, d)

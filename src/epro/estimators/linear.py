@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,30 +17,29 @@ from sklearn.utils.validation import _check_sample_weight
 from epro import streams
 from epro._minimize import minimize
 from epro.atoms import matrices
-from epro.constraints import Box, Everywhere, Intersection, NonNegative, as_constraint
-from epro.constraints.row_wise import RowWise
+from epro.constraints import Box, InfeasibleConstraint, Intersection, NonNegative
 from epro.estimators.progress import CallbackSupport, reporting
 from epro.estimators.shorthands import constraints_of, covariance, members
 from epro.problem import Problem
 from epro.protocols import Array
 from epro.regularizers import L1, Ridge
-from epro.regularizers.partial import OnFirstColumns
 from epro.run import feasible_start
-from epro.solvers import METHODS
+from epro.solvers import APG, METHODS, Solver
+from epro.validation import positive, whole
 
 FINEST = 50.0  # of machine precision: no certificate of the data's precision is finer
 
 
 def method_of(solver: Any, problem: Problem) -> Any:
-    """The method for a problem; "auto" is the library's own choice."""
-    if solver != "auto" or "auto" in METHODS:
+    """The method for a problem; one softmax knows accelerated steps only."""
+    if not isinstance(solver, Solver) and solver not in METHODS:
+        raise ValueError(f"solver must be one of {', '.join(sorted(METHODS))}, or a solver object, got {solver!r}")
+    if len(problem.shape) == 1:
         return solver
-    if "gram" in METHODS and type(problem.loss).__name__ == "Squared" and problem.shape[0] <= 2000:
-        return "gram"
-    kinked = problem.loss.smoothness is None
-    if problem.shape[0] <= 2000 and (not kinked or problem.loss.pieces() is not None):
-        return "epro-newton"
-    return "epro-vr" if kinked else "apg"
+    method = "apg" if solver == "auto" else solver
+    if method != "apg" and not isinstance(method, APG):
+        raise ValueError(f"multi_class='multinomial' needs solver='auto' or 'apg', got {solver!r}")
+    return method
 
 
 class ConstrainedLinear(CallbackSupport, BaseEstimator):
@@ -54,13 +56,9 @@ class ConstrainedLinear(CallbackSupport, BaseEstimator):
         return tags
 
     def _regularizer(self) -> Any:
-        if not 0.0 <= self.l1_ratio <= 1.0:  # type: ignore[attr-defined]
-            raise ValueError(f"l1_ratio must lie between 0 and 1, got {self.l1_ratio!r}")  # type: ignore[attr-defined]
-        alpha, share = float(self.alpha), float(self.l1_ratio)  # type: ignore[attr-defined]
-        for name, least in (("alpha", 0), ("tol", 0), ("max_iter", 1)):
-            value = getattr(self, name)
-            if not value >= least:
-                raise ValueError(f"{name} must be at least {least}, got {value!r}")
+        alpha, share = (positive(getattr(self, name), name, zero=True) for name in ("alpha", "l1_ratio"))
+        if share > 1.0:
+            raise ValueError(f"l1_ratio must lie between 0 and 1, got {share!r}")
         parts = [kind(weight) for kind, weight in ((Ridge, alpha * (1.0 - share)), (L1, alpha * share)) if weight > 0]
         return sum(parts[1:], parts[0]) if parts else None
 
@@ -76,12 +74,14 @@ class ConstrainedLinear(CallbackSupport, BaseEstimator):
     def _solve(self, loss: Any, constraint: Any, start: Array | None, task: str) -> Any:
         """One problem solved; a feasible point near ``start`` begins it."""
         problem = Problem(loss, self._regularizer(), constraint)
-        tol = float(self.tol)  # type: ignore[attr-defined]
-        several = len(getattr(self, "classes_", ())) > 2  # the others of them are not known yet
-        with reporting(self, task, None if several else self._so_far) as callbacks:
+        tol = positive(self.tol, "tol", zero=True)  # type: ignore[attr-defined]
+        several = (
+            len(loss.shape) == 1 and len(getattr(self, "classes_", ())) > 2
+        )  # the others of them are not known yet
+        with reporting(self, task, None if several else self._so_far) as callbacks, self._naming_arguments():
             result = minimize(
                 problem, method_of(self.solver, problem), tol=tol,  # type: ignore[attr-defined]
-                max_steps=int(self.max_iter) * problem.n,  # type: ignore[attr-defined]
+                max_steps=whole(self.max_iter, "max_iter") * problem.n,  # type: ignore[attr-defined]
                 x0=None if start is None else _feasible(problem, start), random_state=self.random_state,  # type: ignore[attr-defined]
                 verbose=bool(self.verbose), callbacks=callbacks,  # type: ignore[attr-defined]
             )  # fmt: skip
@@ -89,8 +89,19 @@ class ConstrainedLinear(CallbackSupport, BaseEstimator):
         if not result.success and tol > 0 and not result.gap <= fine:
             text = f"{type(self).__name__}: {result.message} The gap is {result.gap:.3g}; raise max_iter or tol."
             warnings.warn(text, ConvergenceWarning, stacklevel=4)
-        self._normals.append(-problem.gradient(result.x) if result.normal is None else result.normal)
+        normal = -problem.gradient(result.x) if result.normal is None else result.normal
+        self._normals += list(np.atleast_2d(normal))
         return result
+
+    @contextmanager
+    def _naming_arguments(self) -> Iterator[None]:
+        """An error about an empty intersection names the arguments that its members come from."""
+        try:
+            yield
+        except InfeasibleConstraint as error:
+            names = [part.name for part in self._members]
+            text = re.sub(r"member (\d+), ", lambda found: f"{names[int(found[1])]} = ", str(error))
+            raise InfeasibleConstraint(text.replace("Intersection: ", "The constraints exclude each other: ")) from None
 
     def _checked_weights(self, sample_weight: Any, X: Any) -> Any:
         if sample_weight is None:
@@ -106,7 +117,7 @@ class ConstrainedLinear(CallbackSupport, BaseEstimator):
             return None
         total = float(np.sum(sample_weight))
         if total <= 0:
-            raise ValueError("sample_weight and class_weight must not be zero for all rows")
+            raise ValueError("sample_weight and class_weight must not be zero for all rows together")
         return np.asarray(sample_weight) * (n / total)
 
     def _start(self, k: int, width: int) -> Array | None:
@@ -121,7 +132,7 @@ class ConstrainedLinear(CallbackSupport, BaseEstimator):
 
     def _keep(self, results: list[Any], n: int, d: int) -> None:
         """Attributes from one result per output."""
-        self._split(np.stack([result.x for result in results]), d)
+        self._split(np.vstack([result.x for result in results]), d)
         self.n_iter_ = max(1, *(math.ceil(result.n_steps / n) for result in results)) if results else 1
         self.gap_ = float(max(result.gap for result in results))
         self.constraint_violation_ = float(max(0.0, *(result.violation for result in results), 0.0))
@@ -141,36 +152,10 @@ class ConstrainedLinear(CallbackSupport, BaseEstimator):
             if isinstance(constraint, Box | NonNegative):
                 self.coef_ = np.stack([constraint.project(w) for w in self.coef_])
 
-    def _solve_rows(self, loss: Any, constraint: Any, d: int) -> Any:
-        """One softmax: accelerated steps until they are small; nothing is certified."""
-        g, inner = self._regularizer(), as_constraint(constraint)
-        g = OnFirstColumns(g) if g is not None and self.fit_intercept else g  # type: ignore[attr-defined]
-        rows = None if isinstance(inner, Everywhere) else RowWise(inner, d)
-        problem = Problem(loss, g, rows)
-        settled = Settled(1e-3 * float(self.tol))  # type: ignore[attr-defined]
-        with reporting(self, "epoch", self._so_far) as callbacks:
-            result = minimize(
-                problem, "apg", tol=0.0, max_steps=int(self.max_iter) * problem.n,  # type: ignore[attr-defined]
-                x0=self._start_rows(problem), random_state=self.random_state,  # type: ignore[attr-defined]
-                verbose=bool(self.verbose), callbacks=(*callbacks, settled),  # type: ignore[attr-defined]
-            )  # fmt: skip
-        if not settled.done:
-            text = f"{type(self).__name__}: the steps are still large after {self.max_iter} passes; raise max_iter."  # type: ignore[attr-defined]
-            warnings.warn(text, ConvergenceWarning, stacklevel=4)
-        self._normals = list(-problem.gradient(result.x))
-        return result
-
-    def _start_rows(self, problem: Problem) -> Array | None:
+    def _start_rows(self, classes: int, width: int) -> Array | None:
         """The last coefficients of all classes, for a warm start."""
-        classes, width = problem.shape
-        starts = [self._start(k, width - bool(self.fit_intercept)) for k in range(classes)]  # type: ignore[attr-defined]
-        return None if any(start is None for start in starts) else _feasible(problem, np.stack(starts))  # type: ignore[arg-type]
-
-    def _keep_rows(self, result: Any, n: int, d: int) -> None:
-        self._split(result.x, d)
-        self.n_iter_, self.gap_ = max(1, math.ceil(result.n_steps / n)), float(result.gap)
-        self.constraint_violation_ = max(0.0, float(result.violation))
-        self.n_projections_, self.result_ = int(result.n_projections), result
+        starts = [self._start(k, width) for k in range(classes)]
+        return None if any(start is None for start in starts) else np.stack(starts)  # type: ignore[arg-type]
 
     def _each(self, verb: str, *extra: Any) -> Any:
         outputs = []
@@ -249,20 +234,6 @@ class ConstrainedLinear(CallbackSupport, BaseEstimator):
         self.n_iter_ = getattr(self, "n_iter_", 0) + 1
         self.gap_, self.constraint_violation_, self.result_ = math.inf, 0.0, None
         self.n_projections_ = getattr(self, "n_projections_", 0) + len(self._streamed) * (steps > 0)
-
-
-class Settled:
-    """Stops once a step moves no coefficient by more than a share of the largest."""
-
-    def __init__(self, share: float) -> None:
-        self.share, self.last, self.done = share, None, False
-
-    def __call__(self, problem: Problem, state: Any) -> bool:
-        if self.last is not None:
-            moved = float(np.abs(state.x - self.last).max())
-            self.done = moved <= self.share * max(1.0, float(np.abs(state.x).max()))
-        self.last = state.x
-        return self.done
 
 
 def _feasible(problem: Problem, x: Array) -> Array:

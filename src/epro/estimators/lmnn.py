@@ -20,6 +20,7 @@ from epro.constraints.psd import factor
 from epro.estimators.mahalanobis import MahalanobisMixin
 from epro.estimators.progress import CallbackSupport, begin, end, reporting, with_callbacks
 from epro.protocols import Array
+from epro.validation import positive, whole
 
 DIRECTIONS = 100  # principal directions that a metric is learnt in, where it need not be one of all coordinates
 IMPOSTORS = 10  # of each point, in one round
@@ -195,13 +196,12 @@ class LMNN(CallbackSupport, MahalanobisMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         for name in ("n_neighbors", "max_iter", "n_components"):
             value = getattr(self, name)
-            if value is not None and (int(value) != value or value < 1):
-                raise ValueError(f"{name} must be a whole number of at least one, got {value!r}")
-        if not 0.0 <= self.trade_off <= 1.0:
+            if value is not None or name != "n_components":
+                whole(value, name)
+        for name in ("trade_off", "ridge", "l1_off", "floor", "tol"):
+            positive(getattr(self, name), name, zero=True)
+        if self.trade_off > 1.0:
             raise ValueError(f"trade_off must lie between 0 and 1, got {self.trade_off!r}")
-        for name in ("ridge", "l1_off", "floor", "tol"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} must be at least zero, got {getattr(self, name)!r}")
 
     def _coordinates(self, X: Any) -> tuple[Any, Array | None]:
         """The points in the coordinates that the metric is learnt in, and their basis."""

@@ -40,8 +40,15 @@ class Columns:
     def __call__(self, column: Any, argument: str) -> int:
         if isinstance(column, str):
             if column not in self.places:
-                known = ", ".join(map(str, list(self.places)[:8])) or "none, as X was not a data frame"
-                raise ValueError(f"{argument}: there is no column {column!r}; the columns are {known}")
+                known = ", ".join(map(str, list(self.places)[:8]))
+                known = (
+                    f"the columns are {known}"
+                    if known
+                    else (
+                        "X came without names: fit on a data frame, in a Pipeline after .set_output(transform='pandas')"
+                    )
+                )
+                raise ValueError(f"{argument}: there is no column {column!r}; {known}")
             return self.places[column]
         if not isinstance(column, int | np.integer) or not 0 <= column < self.count:
             raise ValueError(f"{argument}: a column must be a name or an index below {self.count}, got {column!r}")
@@ -151,6 +158,9 @@ def covariance(estimator: Any, X: Any, sensitive: Any, weights: Any) -> Moments 
     if sensitive is not None:
         if named or fairness is None:
             raise ValueError("fairness must be a number, the largest covariance, where fit is given sensitive columns")
+        if np.asarray(sensitive).dtype.kind in "OUST":
+            example = "numbers, such as (group == 'a').astype(float), one column for each group"
+            raise TypeError(f"fairness: sensitive must hold {example}, got {np.ravel(np.asarray(sensitive))[:3]!r}")
         return moments(X, sensitive, weights)
     if fairness is None:
         return None

@@ -45,7 +45,6 @@ class Loss:
     """The largest slope in absolute value; None where slopes are unbounded."""
     rounding: ClassVar[float] = 0.0  # of the kink, see `pieces`
     nonnegative: ClassVar[bool] = False  # whether loss(p, y) >= 0 is known for all p and y
-    certifiable: ClassVar[bool] = True  # whether bounds can be had from slopes of one prediction a row
     targets: ClassVar[str] = "any"  # or "signs": only -1 and 1
 
     def __init__(self, X: Any, y: Any, *, sample_weight: Any = None, intercept: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""A regularizer of all coordinates but the last one, the intercept."""
+"""A regularizer of all coordinates but the last one, the intercept; in matrices, the last one of each row."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from epro.protocols import Array
-from epro.regularizers.base import Regularizer, Shape
+from epro.regularizers.base import PythonRegularizer, Regularizer, Shape
+
+
+def without_last(shape: Shape) -> Shape:
+    """The shape of the coordinates beside the intercept (beside one for each row, in matrices)."""
+    return (*shape[:-1], shape[-1] - 1)
 
 
 class OnFirstRecord(NamedTuple):
@@ -23,31 +28,6 @@ class OnFirstRecord(NamedTuple):
 
     def prox(self, x: Array, step: float) -> None:
         self.first.prox(x[:-1], step)
-
-
-class OnFirstColumns(Regularizer):
-    """g of a matrix without its last column, called back from Python.
-
-    Parameters
-    ----------
-    inner : Regularizer
-    """
-
-    def __init__(self, inner: Regularizer) -> None:
-        self.inner = inner
-
-    @property
-    def smooth(self) -> bool:
-        return self.inner.smooth
-
-    def value(self, x: Array) -> float:
-        return self.inner.value(x[:, :-1])
-
-    def subgradient(self, x: Array) -> Array:
-        return np.hstack([self.inner.subgradient(x[:, :-1]), np.zeros_like(x[:, -1:])])
-
-    def prox(self, x: Array, step: float) -> Array:
-        return np.hstack([self.inner.prox(x[:, :-1], step), x[:, -1:]])
 
 
 class OnFirst(Regularizer):
@@ -68,7 +48,8 @@ class OnFirst(Regularizer):
     def __init__(self, inner: Regularizer) -> None:
         self.inner = inner
         self.ridge, self.l1 = inner.ridge, inner.l1
-        self.tilt = None if inner.tilt is None else np.append(inner.tilt, 0.0)
+        tilt = inner.tilt
+        self.tilt = None if tilt is None else np.concatenate([tilt, np.zeros_like(tilt[..., -1:])], axis=-1)
 
     @property
     def strong_convexity(self) -> float:
@@ -79,13 +60,24 @@ class OnFirst(Regularizer):
         return self.inner.smooth
 
     def lipschitz_on(self, radius: float, shape: Shape) -> float:
-        return self.inner.lipschitz_on(radius, (shape[0] - 1,))
+        return self.inner.lipschitz_on(radius, without_last(shape))
 
     def check(self, shape: Shape) -> None:
-        self.inner.check((shape[0] - 1,))
+        self.inner.check(without_last(shape))
 
-    def record(self, shape: Shape, dtype: Any) -> OnFirstRecord:
-        return OnFirstRecord(self.inner.record((shape[0] - 1,), dtype))
+    def record(self, shape: Shape, dtype: Any) -> Any:
+        if len(shape) > 1:
+            return PythonRegularizer(self)
+        return OnFirstRecord(self.inner.record(without_last(shape), dtype))
+
+    def value(self, x: Array) -> float:
+        return self.inner.value(np.asarray(x)[..., :-1])
+
+    def subgradient(self, x: Array) -> Array:
+        return np.concatenate([self.inner.subgradient(x[..., :-1]), np.zeros_like(x[..., -1:])], axis=-1)
+
+    def prox(self, x: Array, step: float) -> Array:
+        return np.concatenate([self.inner.prox(x[..., :-1], step), x[..., -1:]], axis=-1)
 
     def __repr__(self) -> str:
         return f"OnFirst({self.inner!r})"
