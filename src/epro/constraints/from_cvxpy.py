@@ -99,7 +99,7 @@ class FromCVXPY(Constraint):
     def multipliers(self, x: Array, normal: Array) -> list[Any]:
         """The dual values of the CVXPY constraints in the projection of x + normal."""
         self._nearest(np.asarray(x, float) + normal)
-        unit = self._unit.value
+        unit: Any = self._unit.value
         return [_divided(constraint.dual_value, unit) for constraint in self.constraints]
 
     def _nearest(self, x: Array) -> Array:
@@ -114,7 +114,7 @@ class FromCVXPY(Constraint):
             warnings.simplefilter("ignore", UserWarning)
             try:
                 self._problem.solve(solver=cvxpy.CLARABEL, warm_start=False, **tight)
-            except cvxpy.error.SolverError:  # so many digits are out of reach
+            except cvxpy.SolverError:  # so many digits are out of reach
                 self._problem.solve(solver=cvxpy.CLARABEL, warm_start=False)
         if self._problem.status in (cvxpy.INFEASIBLE, cvxpy.INFEASIBLE_INACCURATE):
             self.check_feasible()
