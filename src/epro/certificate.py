@@ -8,7 +8,7 @@ Step 2, the minimum. With g(z) = (a/2) ||z||^2 + <t, |z|> + <s, z> and a > 0, th
 projection of -(v + s)/a; `composite` solves it and says by how much it may miss. Without a ridge, the best of:
 
 - f itself is strongly convex: least squares, with the smallest eigenvalue of its Gram matrix (`curvature`);
-- a linear minimisation over the set, for a compact one: the Frank-Wolfe gap;
+- a linear minimisation over the set, for a compact one: the Frank-Wolfe gap, an l1 norm replaced by a tangent;
 - every candidate has ||z|| <= R, because the set says so or because t ||z||_1 <= F(x) at an optimum. Then for any m > 0
   min <v, z> + g(z) >= min [<v, z> + g(z) + (m/2) ||z - x||^2] - (m/2) (R + ||x||)^2, again a thresholded projection;
 - losses and g are nonnegative: F* >= 0.
@@ -59,8 +59,7 @@ class Certificate(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """F(x) - F* is at most this."""
-        return self.fun - self.lower_bound
+        return self.fun - self.lower_bound  # F(x) - F* is at most this
 
 
 class Model(NamedTuple):
@@ -190,20 +189,22 @@ class Certifier:
         if curvature > 0.0 and t.height == t.fun:
             model = self._solve(c, curvature, t.x, tau, t.x, fun - start)
             found.append((start + model.value, "strong convexity of least squares", model))
-        found += self._linear(c, start, tau, t.x)
+        if not np.any(tau):
+            found += self._linear(c, start, t.x)
         radius = self._radius(fun)
         if len(found) == 1 and np.isfinite(radius):
             value, model = self._bounded(c, tau, t.x, radius + float(np.linalg.norm(t.x)), fun - start)
             found.append((start + value, "bounded set", model))
+            if np.any(tau):  # <tau, |z|> is at least <u, z> for |u| <= tau
+                u = np.where(t.x != 0.0, tau * np.sign(t.x), np.clip(-c - model.normal, -tau, tau))
+                found += self._linear(c + u, start + float(np.vdot(u, t.x)), t.x)
         return max(found, key=lambda bound: bound[0])
 
-    def _linear(self, c: Array, start: float, tau: Any, x: Array) -> list[Bound]:
+    def _linear(self, c: Array, start: float, x: Array) -> list[Bound]:
         """The second bound without a ridge, where it has a closed form."""
-        vertex = self._vertex(c, tau)
-        if vertex is None:
-            return []
-        value = float(np.vdot(c, vertex - x))
-        return [(start + value, "linear minimisation", Model(value, vertex, -c))]
+        vertex = self._vertex(c)
+        value = np.nan if vertex is None else float(np.vdot(c, vertex - x))
+        return [] if vertex is None else [(start + value, "linear minimisation", Model(value, vertex, -c))]
 
     def _bounded(self, c: Array, tau: Any, x: Array, diameter: float, gap: float) -> tuple[float, Model]:
         """The third bound without a ridge; what it gives up, ``self.given_up``, falls as the gap does."""
@@ -246,8 +247,7 @@ class Certifier:
             if not np.any(tau) or a * found.gap <= 0.1 * max(gap - value, 0.0) or found.gap > allowed:
                 break  # exact enough, or as exact as `ROUNDS` projections make it
             allowed = 0.05 * max(gap - value, 1e-15) / a
-        self.u = u if np.any(tau) else None
-        error = self._error(target - found.u, found.p)
+        self.u, error = u if np.any(tau) else None, self._error(target - found.u, found.p)
         return Model(value - a * error, found.p, a * (target - found.u - found.p), a * error)
 
     def _error(self, z: Array, p: Array) -> float:
@@ -259,9 +259,9 @@ class Certifier:
             return error**2 + distance * unit * (float(np.linalg.norm(z)) + float(np.linalg.norm(p)))
         return distance * error
 
-    def _vertex(self, c: Array, tau: Any) -> Array | None:
+    def _vertex(self, c: Array) -> Array | None:
         """The linear minimum, where it has a closed form: a linear program's is only as good as its tolerances."""
-        if np.any(tau) or isinstance(self._kind, (Affine, Intersection, Polyhedron)):
+        if isinstance(self._kind, (Affine, Intersection, Polyhedron)):
             return None
         try:
             return np.asarray(self.constraint.linear_minimizer(c), dtype=np.float64)

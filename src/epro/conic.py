@@ -1,8 +1,8 @@
 r"""Quadratic models over curved sets, as conic programs.
 
-min over the set of <q, z - x> + (z - x)'H(z - x)/2 + t ||z||_1, for sets that second-order cones describe. Each column
-is measured in units of 1 / sqrt(H_jj), so that the units of the data do not matter. Clarabel solves it to about
-1e-9 relative to the step; one projection then makes z feasible.
+min over the set of <q, z - x> + (z - x)'H(z - x)/2 + <t, |z|>, for sets that second-order and semidefinite cones
+describe. Each column is measured in units of 1 / sqrt(H_jj), so that the units of the data do not matter. Clarabel
+solves it to about 1e-9 relative to the step; one projection then makes z feasible. Matrices are taken row by row.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 import scipy.linalg
 from scipy import sparse
 
+from epro import semidefinite
 from epro.constraints.base import Constraint, LinearSystem
 from epro.constraints.ellipsoid import Ellipsoid
 from epro.constraints.everywhere import Everywhere
@@ -23,7 +24,10 @@ from epro.constraints.group_l1_ball import GroupL1Ball
 from epro.constraints.intersection import Intersection
 from epro.constraints.l1_ball import L1Ball
 from epro.constraints.l2_ball import L2Ball
+from epro.constraints.nuclear_norm_ball import NuclearNormBall
+from epro.constraints.psd import PSD
 from epro.constraints.second_order_cone import SecondOrderCone
+from epro.constraints.spectraplex import Spectraplex
 from epro.protocols import Array
 from epro.quadratic import steadied
 
@@ -43,7 +47,7 @@ class Program:
         return self.extra - count
 
     def add(self, on_z: Any, b: Array, cone: str, first: int = 0, on_extra: Any = None) -> bool:
-        """b - on_z z - on_extra extra[first:] in the cone: "zero", "nonnegative" or "second-order"."""
+        """b - on_z z - on_extra extra[first:] in the cone: "zero", "nonnegative", "second-order" or "semidefinite"."""
         self.rows.append((on_z, first, on_extra, np.asarray(b, float), cone))
         return True
 
@@ -64,6 +68,8 @@ class Program:
 def describe(c: Constraint, program: Program) -> bool:
     """Adds a set to a program; False where cones do not describe it."""
     d = program.d
+    if isinstance(c, (NuclearNormBall, PSD, Spectraplex)):
+        return semidefinite.describe(c, program)
     linear = c.linear_inequalities(d)
     if linear is not None:
         return _linear(linear, program)
@@ -75,7 +81,7 @@ def describe(c: Constraint, program: Program) -> bool:
         w = absolute_values(program)
         return program.add(np.zeros((1, d)), np.array([c.radius]), "nonnegative", w, np.ones((1, d)))
     if isinstance(c, L2Ball):
-        return _cone(np.eye(d), np.zeros(d) if c.center is None else c.center, c.radius, program)
+        return _cone(np.eye(d), np.zeros(d) if c.center is None else np.ravel(c.center), c.radius, program)
     if isinstance(c, Ellipsoid):
         return _cone(np.sqrt(c.s)[:, None] * c.V.T, c.center, c.radius, program)
     if isinstance(c, SecondOrderCone):
@@ -118,26 +124,28 @@ def _groups(c: GroupL1Ball, program: Program) -> bool:
     return program.add(np.zeros((1, program.d)), np.array([c.radius]), "nonnegative", w, np.ones((1, count)))
 
 
-def minimize(c: Constraint, H: Array, q: Array, x: Array, l1: float = 0.0) -> Array | None:
+def minimize(c: Constraint, H: Array, q: Array, x: Array, l1: Array | float = 0.0) -> Array | None:
     """z, feasible to about 1e-9; None where cones do not describe the set, or Clarabel did not solve the program."""
-    z = trust_region(c, H, q, x) if l1 == 0.0 else None
-    if z is not None:
-        return z
-    d = x.size
+    z = trust_region(c, H, q, x) if x.ndim == 1 and not np.any(l1) else None
+    return _by_cones(c, H, q, x, l1) if z is None else z
+
+
+def _by_cones(c: Constraint, H: Array, q: Array, point: Array, l1: Array | float) -> Array | None:
+    d, q, x = point.size, q.ravel(), point.ravel()
     program = Program(d)
     if 3 * d * d > ENTRIES or not describe(c, program):
         return None
-    w = absolute_values(program) if l1 > 0.0 else 0
+    w = absolute_values(program) if np.any(l1) else 0
     if not program.rows:
-        return x - np.linalg.lstsq(H, q, rcond=1e-14)[0]
+        return point - np.linalg.lstsq(H, q, rcond=1e-14)[0].reshape(point.shape)
     diagonal = np.diag(H)
     unit = 1.0 / np.sqrt(np.where(diagonal > 1e-30 * diagonal.max(), diagonal, 1.0))
     P, linear = np.zeros((d + program.extra, d + program.extra)), np.zeros(d + program.extra)
     P[:d, :d], linear[:d] = H * unit * unit[:, None], q * unit
-    if l1 > 0.0:
-        linear[d + w : d + w + d] = l1
+    if np.any(l1):
+        linear[d + w : d + w + d] = np.ravel(l1)
     y = _solved(P, linear, *program.assembled(unit, x))
-    return None if y is None else x + unit * y[:d]
+    return None if y is None else point + (unit * y[:d]).reshape(point.shape)
 
 
 def trust_region(c: Constraint, H: Array, q: Array, x: Array) -> Array | None:
@@ -184,6 +192,7 @@ def _solved(P: Array, q: Array, A: Any, b: Array, cones: list[tuple[str, int]]) 
 
     kinds = {
         "zero": clarabel.ZeroConeT, "nonnegative": clarabel.NonnegativeConeT, "second-order": clarabel.SecondOrderConeT,
+        "semidefinite": lambda size: clarabel.PSDTriangleConeT(semidefinite.order(size)),
     }  # fmt: skip
     settings = clarabel.DefaultSettings()
     settings.verbose = False

@@ -79,11 +79,12 @@ def normal_vector(problem: Problem, multipliers: LinearMultipliers) -> tuple[Arr
 
 def lagrangian_bound(
     problem: Problem, x: Array, height: float, gradient: Array, normal: Array, support: float,
-    fun: float = np.inf, slopes: Array | None = None,
+    fun: float = np.inf, slopes: float | None = None,
 ) -> float:  # fmt: skip
     """height - <gradient, x> - sigma - g*(-(gradient + normal)), where f(z) >= height + <gradient, z - x>.
 
-    ``fun``, the objective at a feasible point, and ``slopes``, those of the rows over n, serve a g without a ridge.
+    ``fun``, the objective at a feasible point, and ``slopes``, the length of the rows' over n, serve a g without a
+    ridge: rounding counts relative to the sums of slopes times entries, and of entries times x behind each slope.
     """
     g = problem.regularizer
     u = gradient + normal + (0.0 if g.tilt is None else g.tilt)
@@ -100,7 +101,9 @@ def lagrangian_bound(
     if radius < np.inf:
         return start - radius * float(np.linalg.norm(rest))
     if slopes is not None and np.any(rest > noise):
-        noise = noise + ROUNDING * float(np.linalg.norm(slopes)) * column_norms(problem.loss)[: len(noise)]
+        columns, curvature = column_norms(problem.loss), float(problem.loss.smoothness or 0.0) / problem.n
+        size = slopes + curvature * float(columns @ np.abs(x)) * float(np.max(problem.loss.weights))
+        noise = noise + ROUNDING * size * columns[: len(noise)]
     return start if np.all(rest <= noise) else -np.inf
 
 

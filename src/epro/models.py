@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from scipy import sparse
 
 from epro import conic
-from epro.composite import composite_prox, separable
+from epro.composite import composite_prox, separable, thresholds
 from epro.constraints import Everywhere
 from epro.constraints.linear import LinearMultipliers, as_linear, stack
 from epro.constraints.qp import interior_point
 from epro.duality import ridges
 from epro.intercepts import core
 from epro.oracles import Oracles
+from epro.problem import Problem
 from epro.protocols import Array
 from epro.quadratic import steadied
 
@@ -24,11 +27,17 @@ def minimize_model(
 ) -> tuple[Array, LinearMultipliers | None]:
     """argmin over the set of <linear, z - x> + (z - x)'H(z - x)/2 + g(z), with the multipliers of a polyhedron.
 
-    Linear inequalities make a quadratic program, sets of second-order cones a conic one. Any other set is left to
-    accelerated projected steps on the model, which cost d^2 each and no pass over the data. A `RuntimeError` where the
-    model is too badly scaled for double precision.
+    Linear inequalities make a quadratic program, sets that cones describe a conic one. Any other set is left to
+    accelerated projected steps on the model, which cost d^2 each and no pass over the data. For a matrix x, whose H
+    belongs to its entries row by row, the program is always conic. A `RuntimeError` where the model is too badly
+    scaled for double precision.
     """
     problem, x = oracles.problem, np.asarray(x, np.float64)
+    if x.ndim == 2:
+        z = conic_model(oracles, H, linear, x)
+        if z is None:
+            raise RuntimeError("the conic program of this model was not solved")
+        return z, None
     g, polyhedron = problem.regularizer, problem.constraint.linear_inequalities(x.size) is not None
     if g.smooth and polyhedron:
         tilt = 0.0 if g.tilt is None else g.tilt
@@ -45,14 +54,21 @@ def minimize_model(
     return (accelerated_model(oracles, H, linear, x) if z is None else z), None
 
 
+def conic_form(problem: Problem) -> bool:
+    """Whether `conic_model` takes the problem's set and regularizer."""
+    constraint, g = core(problem)
+    shape = tuple(problem.shape)
+    return separable(g, shape) and conic.describe(constraint, conic.Program(math.prod(shape)))
+
+
 def conic_model(oracles: Oracles, H: Array, linear: Array, x: Array) -> Array | None:
     """The same minimiser by a conic program; an intercept, which is free, is eliminated from it."""
     problem = oracles.problem
     constraint, g = core(problem)
     q = linear + ridges(problem) * x + (0.0 if problem.regularizer.tilt is None else problem.regularizer.tilt)
-    full = H + np.diag(ridges(problem))
+    full = H + np.diag(ridges(problem).ravel())
     if not problem.loss.intercept:
-        z = conic.minimize(constraint, full, q, x, g.l1)
+        z = conic.minimize(constraint, full, q, x, thresholds(g, x.shape))
         return None if z is None else oracles.project(z)
     h, c = max(full[-1, -1], 1e-300), full[:-1, -1]
     w = conic.minimize(constraint, full[:-1, :-1] - np.outer(c, c) / h, q[:-1] - c * (q[-1] / h), x[:-1], g.l1)

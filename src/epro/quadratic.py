@@ -46,6 +46,16 @@ class Hessian:
         return self._last[1]
 
 
+def rows_of(atoms: Any) -> Any:
+    """The rows as one matrix; those of triplets, matrices themselves, entry by entry."""
+    if not hasattr(atoms, "triplets"):
+        return atoms.matrix()
+    points = np.asarray(atoms.X if hasattr(atoms, "X") else atoms.matrix().toarray(), np.float64)
+    anchor, similar, other = points[atoms.triplets.T]
+    near, far = anchor - similar, anchor - other
+    return (near[:, :, None] * near[:, None, :] - far[:, :, None] * far[:, None, :]).reshape(len(near), -1)
+
+
 def gram(matrix: Any, weights: Array) -> Array:
     """matrix' diag(weights) matrix, for weights >= 0, in double precision; dense rows in blocks."""
     if isinstance(matrix, Appended):  # a column of ones adds a border

@@ -71,6 +71,25 @@ def test_a_compact_set_needs_no_ridge(constraint, why, rng):
     assert -1e-14 <= found.gap <= 1e-5 and found.why == why
 
 
+@pytest.mark.parametrize(
+    "constraint", [constraints.L2Ball(0.8, np.full(9, 0.2)), constraints.Ellipsoid(np.eye(9), radius=0.5)]
+)
+def test_an_l1_norm_over_a_ball_needs_no_ridge(constraint, rng):
+    X = rng.standard_normal((14, 9)) * 10.0 ** rng.uniform(0, 1, 9)
+    loss = losses.Huber(X, 30.0 * rng.standard_normal(14), 4.0)
+    problem = epro.Problem(loss, regularizers.L1(0.5) + regularizers.Linear(0.1 * rng.standard_normal(9)), constraint)
+    assert epro.minimize(problem, tol=1e-8).success
+
+
+def test_copies_of_a_column_leave_no_gap_between_equations(rng):
+    X = rng.standard_normal((10, 3)) * [300.0, 300.0, 0.3]
+    X[:, 1] = X[:, 0]
+    loss = losses.Squared(X, 1e5 * rng.standard_normal(10))
+    problem = epro.Problem(loss, None, constraints.Affine(rng.standard_normal((1, 3)), [1.0]))
+    for method in ("gram", "epro-newton"):
+        assert epro.minimize(problem, method, tol=1e-8).success
+
+
 def test_a_tiny_ridge_is_no_worse_than_none(rng):
     """Its projected point lies 1e8 away, where the rounding of a projection is not small."""
     X = 1e3 * rng.standard_normal((60, 5))

@@ -37,3 +37,14 @@ def test_prices_and_active_constraints_are_those_of_the_same_polyhedron():
     prices = np.concatenate([np.atleast_1d(price) for price in written.multipliers])
     assert prices.max() > 1e-2 and np.allclose(prices, plain.multipliers, atol=1e-3)
     assert len(written.active) == np.count_nonzero(prices > 1e-6)
+
+
+def test_far_points_are_projected():
+    """Certificates over bounded sets project points that lie 1e6 times as far away as the set is large."""
+    variable = cp.Variable(5)
+    ball = FromCVXPY([cp.norm(variable) <= 2.0])
+    for far in (10.0, 1e6, 1e9):
+        z = far * np.arange(1.0, 6.0)
+        p = ball.project(z)
+        assert np.allclose(p, 2.0 * z / np.linalg.norm(z), atol=1e-6)
+        assert ball.multipliers(p, z - p)[0] == pytest.approx(np.linalg.norm(z) - 2.0, rel=1e-6)

@@ -7,6 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+import epro
+from epro import losses
 from epro.constraints import Affine, Box, HalfSpace, Intersection, L1Ball, Monotone, Polyhedron, Simplex
 from epro.constraints.qp import solve_qp
 
@@ -114,3 +116,13 @@ def test_a_long_chain_agrees_with_pooling():
     z = np.linspace(0, 3, d) + np.random.default_rng(0).normal(size=d)
     chain = Monotone().linear_inequalities(d)
     np.testing.assert_allclose(Polyhedron(chain.A_ub, chain.b_ub).project(z), Monotone().project(z), atol=1e-11)
+
+
+@pytest.mark.parametrize("seed", [0, 3, 5])
+def test_nearly_flat_programs_stay_feasible(seed):
+    """One row, steadied: the minimiser without constraints is 1e6 away, and a tolerance relative to it says nothing."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((1, 8))
+    y = X @ rng.standard_normal(8) + rng.standard_normal(1)
+    problem = epro.Problem(losses.Absolute(X, y), None, Simplex())
+    assert epro.minimize(problem, tol=1e-6).success

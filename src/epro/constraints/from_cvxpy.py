@@ -54,8 +54,9 @@ class FromCVXPY(Constraint):
                 raise ValueError(f"FromCVXPY: constraint {k}, {constraint}, is not convex by CVXPY's rules")
         self.constraints, self.variable, self.shape = constraints, variable, variable.shape
         self._pieces = [_piece(constraint, k) for k, constraint in enumerate(constraints)]
-        self._target = cvxpy.Parameter(variable.shape)
-        nearest = cvxpy.Minimize(0.5 * cvxpy.sum_squares(variable - self._target))
+        self._target, self._unit = cvxpy.Parameter(variable.shape), cvxpy.Parameter(nonneg=True)
+        pull = cvxpy.sum(cvxpy.multiply(self._target, variable))
+        nearest = cvxpy.Minimize(0.5 * self._unit * cvxpy.sum_squares(variable) - pull)
         self._problem = cvxpy.Problem(nearest, constraints)
 
     def check_feasible(self) -> None:
@@ -98,20 +99,25 @@ class FromCVXPY(Constraint):
     def multipliers(self, x: Array, normal: Array) -> list[Any]:
         """The dual values of the CVXPY constraints in the projection of x + normal."""
         self._nearest(np.asarray(x, float) + normal)
-        return [constraint.dual_value for constraint in self.constraints]
+        unit: Any = self._unit.value
+        return [_divided(constraint.dual_value, unit) for constraint in self.constraints]
 
     def _nearest(self, x: Array) -> Array:
         import cvxpy
 
-        self._target.value = x.astype(float)
+        # ||x - z||^2 / 2 up to a constant, in units in which a far z is no large number
+        self._unit.value = 1.0 / max(1.0, float(np.linalg.norm(x)))
+        self._target.value = x.astype(float) * self._unit.value
         # a gap of 1e-14 is a distance of 1e-7: strong convexity turns the gap into the square of the distance
         tight = {"tol_gap_abs": 1e-14, "tol_gap_rel": 1e-14, "tol_feas": 1e-11}
         with warnings.catch_warnings():  # CVXPY warns where the last digits were not reached
             warnings.simplefilter("ignore", UserWarning)
-            self._problem.solve(solver=cvxpy.CLARABEL, warm_start=False, **tight)
+            try:
+                self._problem.solve(solver=cvxpy.CLARABEL, warm_start=False, **tight)
+            except cvxpy.SolverError:  # so many digits are out of reach
+                self._problem.solve(solver=cvxpy.CLARABEL, warm_start=False)
         if self._problem.status in (cvxpy.INFEASIBLE, cvxpy.INFEASIBLE_INACCURATE):
             self.check_feasible()
-            raise InfeasibleConstraint("FromCVXPY: no point satisfies the constraints")
         if self.variable.value is None:
             raise RuntimeError(f"FromCVXPY: Clarabel found no projection, status {self._problem.status}")
         return np.array(self.variable.value, dtype=x.dtype).reshape(x.shape)
@@ -123,6 +129,11 @@ class FromCVXPY(Constraint):
 
     def __repr__(self) -> str:
         return f"FromCVXPY({', '.join(map(str, self.constraints))})"
+
+
+def _divided(dual: Any, unit: float) -> Any:
+    """A dual value, or those of the parts of a cone, in the units of the projection."""
+    return [part / unit for part in dual] if isinstance(dual, list) else dual / unit
 
 
 def _only_variable(constraints: list[Any]) -> Any:

@@ -19,6 +19,8 @@ from epro.constraints.base import InfeasibleConstraint
 from epro.constraints.pivoting import DENSE_BLOCK, ROUNDS, Nearest, Rows, nearest
 from epro.protocols import Array
 
+FEASIBLE = 1e-8  # relative to x: beyond it an answer in the coordinates of a factor is not used
+
 
 class QPSolution(NamedTuple):
     """A minimiser and its multipliers: Hx + q + A' rows + bounds = 0."""
@@ -67,24 +69,32 @@ def solve_qp(
     A_all = with_bounds(A, bounded, d)
     low, high = np.concatenate([l, lb[bounded]]), np.concatenate([u, ub[bounded]])
     state = None if warm is None else np.sign(np.concatenate([warm[0], warm[1][bounded]]))
-    L = None
-    if H is not None:
-        try:
-            L = np.linalg.cholesky(np.asarray(H, dtype=float))
-        except np.linalg.LinAlgError:
-            x, lam = interior_point(np.asarray(H, dtype=float), np.asarray(q, dtype=float), A_all, low, high)
-            return _solution(x, lam[:m], lam[m:], bounded, (lb, ub), float("nan"))
-        dense = matrices.dense(A_all)
-        A_all = scipy.linalg.solve_triangular(L, dense.T, lower=True, check_finite=False).T
-        z = -scipy.linalg.solve_triangular(L, q, lower=True, check_finite=False)
-    else:
-        z = -np.asarray(q, dtype=float)
-    rows = Rows.scaled(A_all, low, high)
-    found = project_rows(rows, z, state, tol)
-    error = projection_error(rows, z, found.x, found.lam)
-    x = found.x if L is None else scipy.linalg.solve_triangular(L, found.x, lower=True, trans=1, check_finite=False)
-    lam = found.lam / rows.lengths
+    x, lam, error = _nearest(A_all, low, high, np.asarray(q, dtype=float), state, tol, H)
     return _solution(x, lam[:m], lam[m:], bounded, (lb, ub), error)
+
+
+def _nearest(
+    A: Any, low: Array, high: Array, q: Array, state: Array | None, tol: float, H: Any
+) -> tuple[Array, Array, float]:
+    """x, multipliers and error of the program with all bounds among the rows of A."""
+    if H is None:
+        rows = Rows.scaled(A, low, high)
+        found = project_rows(rows, -q, state, tol)
+        return found.x, found.lam / rows.lengths, projection_error(rows, -q, found.x, found.lam)
+    H = np.asarray(H, dtype=float)
+    try:
+        L = np.linalg.cholesky(H)
+        y = scipy.linalg.solve_triangular(L, np.column_stack([matrices.dense(A).T, -q]), lower=True, check_finite=False)
+        rows, z = Rows.scaled(y[:, :-1].T, low, high), y[:, -1]
+        found = project_rows(rows, z, state, tol)
+        x = scipy.linalg.solve_triangular(L, found.x, lower=True, trans=1, check_finite=False)
+        if Rows.scaled(A, low, high).violation(x) <= FEASIBLE * (1.0 + float(np.abs(x).max(initial=0.0))):
+            return x, found.lam / rows.lengths, projection_error(rows, z, found.x, found.lam)
+    except np.linalg.LinAlgError:
+        pass
+    # not factorised, or so flat that the tolerance, relative to the minimiser without constraints, is no small number
+    x, lam = interior_point(H, q, A, low, high)
+    return x, lam, float("nan")
 
 
 def with_bounds(A: Any, bounded: Array, d: int) -> Any:

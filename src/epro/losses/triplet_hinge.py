@@ -9,6 +9,7 @@ import numpy as np
 from epro import atoms
 from epro.losses.base import Loss
 from epro.losses.hinge import HingeLink
+from epro.protocols import Array
 from epro.validation import positive
 
 
@@ -40,3 +41,6 @@ class TripletHinge(Loss):
     @property
     def link(self) -> HingeLink:
         return HingeLink(self.margin)
+
+    def pieces(self) -> tuple[Array, Array, Array]:
+        return np.zeros_like(self.y), np.ones_like(self.y), np.full_like(self.y, -self.margin)

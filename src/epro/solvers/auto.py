@@ -7,8 +7,8 @@ and this machine: a pass over the data, a projection, the flops of a matrix prod
 - A smooth loss, and epro-newton's steps dearer than those of accelerated projected gradient: the latter, on trial.
   Its certificates give the rate of convergence; where what remains at that rate takes longer than a whole run of
   epro-newton would (`NEWTON_STEPS` steps: a pass, a sample's matrix product, a quadratic program), that takes over.
-- A vector with up to a few thousand columns: epro-newton.
-- Anything else (matrices, millions of columns): epro-vr, which alternates with accelerated steps by itself.
+- A vector with up to a few thousand columns, a kinked loss of a small matrix: epro-newton.
+- Anything else (larger matrices, millions of columns): epro-vr, which alternates with accelerated steps by itself.
 
 A method that gives up before the gap is proven is followed by the next one. Times decide which method runs, never what
 a method does: ``result.choice`` names it, and running that method by name gives the same bits again.
@@ -60,7 +60,7 @@ class Costs:
 
     def newton(self, problem: Problem) -> float:
         """One step of epro-newton: its passes, its sample's product, its quadratic program."""
-        n, d = problem.n, problem.shape[0]
+        n, d = problem.n, math.prod(problem.shape)
         sample = EproNewton().first_sample(problem) if problem.loss.smoothness else n
         return 1.2 * self.gradient + self.flop * (2 * sample * gram_cost(problem.loss) + 3 * d**3)
 
@@ -105,7 +105,7 @@ def plan(problem: Problem, costs: Costs) -> tuple[list[str], str]:
     seen = f"a gradient takes {_seconds(costs.gradient)}, a projection {_seconds(costs.projection)}"
     vector, d = len(problem.shape) == 1, problem.shape[0]
     rest = ["epro-vr"]
-    if vector and d <= NEWTON_COLUMNS and _solvable(EproNewton(), problem):
+    if d <= NEWTON_COLUMNS and _solvable(EproNewton(), problem):
         rest = ["epro-newton", *rest]
     if vector and d <= GRAM_COLUMNS and _solvable(Gram(), problem):
         gram, steps = costs.gram(problem), LEAST_SQUARES_STEPS * costs.newton(problem)

@@ -21,6 +21,7 @@ curvature is zero: there the model says nothing, and steps along it come to a fr
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -30,7 +31,7 @@ import numpy as np
 from epro import duality, intercepts, quadratic
 from epro.certificate import Certifier
 from epro.constraints.linear import LinearMultipliers
-from epro.models import minimize_model
+from epro.models import conic_form, minimize_model
 from epro.oracles import Diverged, Oracles
 from epro.passes import Tangent, tangent
 from epro.problem import Problem
@@ -40,6 +41,7 @@ from epro.solvers.newton_kinked import KinkedNewton
 from epro.state import State
 
 LARGEST = 5_000  # columns: a d x d matrix is formed and factorised
+LARGEST_MATRIX, MATRIX_ENTRIES = 400, 20_000_000  # the same of a matrix x, and the entries of its rows
 SAMPLE_ENTRIES = 16_000_000  # of the first sample, at most
 SHORT = 3  # steps in a row of less than a tenth of their length
 ENOUGH = 0.25  # of the predicted decrease; the model's own decrease is at least a half of it
@@ -61,13 +63,15 @@ class EproNewton(Solver):
     certifies: ClassVar[bool] = True
 
     def check(self, problem: Problem) -> None:
-        d, loss = problem.shape[0], problem.loss
-        if len(problem.shape) != 1 or d > LARGEST:
-            shape = f"d up to {LARGEST}, but x has shape {problem.shape}"
+        d, loss, matrix = math.prod(problem.shape), problem.loss, len(problem.shape) == 2
+        if d > (LARGEST_MATRIX if matrix else LARGEST):
+            shape = f"d up to {LARGEST} ({LARGEST_MATRIX} in a matrix), but x has shape {problem.shape}"
             raise ValueError(f"epro-newton forms d x d matrices, {shape}; use epro-vr")
-        if loss.smoothness is None and loss.pieces() is None:
+        if loss.pieces() is None and (matrix or loss.smoothness is None):
             found = f"unlike {type(loss).__name__}"
             raise ValueError(f"epro-newton needs a loss that is smooth or has pieces(), {found}; use epro-vr")
+        if matrix and not (problem.n * d <= MATRIX_ENTRIES and conic_form(problem)):
+            raise ValueError("epro-newton takes few matrix rows, built-in sets and regularizers; use epro-vr")
 
     def states(self, oracles: Oracles, state: State, T: int) -> Iterator[State]:
         problem = oracles.problem
@@ -193,7 +197,7 @@ class SmoothNewton:
             certificate = self.certifier.from_tangent(t)
             return certificate.lower_bound, certificate.normal
         normal, support = duality.normal_vector(self.problem, self.warm)
-        slopes = self.here.slopes / self.problem.n
+        slopes = float(np.linalg.norm(self.here.slopes)) / self.problem.n
         return duality.lagrangian_bound(self.problem, t.x, t.height, t.slope, normal, support, self.fun, slopes), normal
 
     def _look(self, x: Array) -> Look:

@@ -96,7 +96,9 @@ def _bound(problem: Problem, G: Array, z: Array, value: float, gradient: Array, 
     l1[-1] *= not problem.loss.intercept
     whole = duality.quadratic_bound(G + np.diag(ridge), z, fun, gradient + ridge * z + tilt, normal, support, l1)
     objective = fun + float(l1 @ np.abs(z))
-    return max(whole, duality.lagrangian_bound(problem, z, value, gradient, normal, support, objective))
+    slopes = np.sqrt(2.0 * max(value, 0.0) * float(np.max(problem.loss.weights)) / problem.n)  # at most
+    alone = duality.lagrangian_bound(problem, z, value, gradient, normal, support, objective, float(slopes))
+    return max(whole, alone)
 
 
 def normal_equations(problem: Problem) -> Equations:

@@ -51,7 +51,7 @@ class KinkedNewton:
         pieces = self.loss.pieces()
         assert pieces is not None  # see EproNewton.check
         self.low, self.high, self.kink = (np.asarray(part, np.float64) for part in pieces)
-        self.kappa = self.loss.rounding
+        self.kappa, self.rows = self.loss.rounding, quadratic.rows_of(self.loss.atoms)
         self.weights = self.loss.weights.astype(np.float64) / self.loss.n
         self.x: Array = np.array(memory.get("x", state.x), np.float64)
         self.p: Array = memory["p"] if "p" in memory else predictions(self.loss, self.x)
@@ -87,7 +87,7 @@ class KinkedNewton:
         D: Array = 1.0 / (self.kappa + self.a / v + self.b / u)
         q: Array = self.p - self.kink - self.kappa * self.s - tau / v + tau / u
         linear = adjoint(self.loss, self.weights * (self.s + D * q))
-        H = quadratic.gram(self.loss.atoms.matrix(), self.weights * D)
+        H = quadratic.gram(self.rows, self.weights * D)
         try:
             z, towards = minimize_model(self.oracles, H, linear, self.x, None)
         except (RuntimeError, np.linalg.LinAlgError):  # the end of double precision
@@ -138,9 +138,9 @@ class KinkedNewton:
     def _lagrangian(self, slopes: Array, multipliers: LinearMultipliers) -> tuple[float, Array]:
         normal, support = duality.normal_vector(self.problem, multipliers)
         height, gradient = self._height(slopes), adjoint(self.loss, slopes)
-        return duality.lagrangian_bound(
-            self.problem, self.x, height, gradient, normal, support, self.fun, slopes
-        ), normal
+        size = float(np.linalg.norm(slopes))
+        bound = duality.lagrangian_bound(self.problem, self.x, height, gradient, normal, support, self.fun, size)
+        return bound, normal
 
     def _repaired(self, slopes: Array, multipliers: LinearMultipliers) -> tuple[Array, LinearMultipliers]:
         """Slopes and multipliers near these that leave no residual, which nothing else would bound.
@@ -153,7 +153,7 @@ class KinkedNewton:
         N, nu, bounds = stack([linear.A_ub, linear.A_eq]), np.concatenate(multipliers[:2]), multipliers.bounds
         nu_room, bounds_room = np.abs(nu), np.abs(bounds)
         nu_room[m:] = max(1.0, nu_room.max(initial=0.0))  # an equation's multiplier may take either sign
-        G = quadratic.gram(self.loss.atoms.matrix(), room**2) + quadratic.gram(N, nu_room**2) + np.diag(bounds_room**2)
+        G = quadratic.gram(self.rows, room**2) + quadratic.gram(N, nu_room**2) + np.diag(bounds_room**2)
         unit = 1.0 / np.sqrt(np.maximum(np.diag(G), 1e-300))
         s, found, at_bounds = slopes, nu, bounds
         for _ in range(3):

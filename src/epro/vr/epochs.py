@@ -244,7 +244,7 @@ class VarianceReduced:
         cheap = self.projection_cost <= CHEAP_PROJECTION * self.gradient_cost
         if not self.options.accelerate or not (cheap or self.failures >= 3 or self.mode == "apg"):
             return
-        if self.mode == "vr" and not self.rate_vr >= self.rate_apg:
+        if self.mode == "vr" and not self.rate_vr > self.rate_apg:
             self.mode = "apg"
         elif self.mode == "apg" and self.rate_apg < 0.5 * self.rate_vr:
             self.mode, self.fast, self.rate_apg = "vr", None, 2.0 * max(self.rate_apg, 0.0)
