@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from epro import composite, passes
+from epro import composite, costs, passes
 from epro.constraints import Affine, Intersection, Polyhedron
 from epro.constraints.bounds import bounding_radius
 from epro.constraints.partial import joined
@@ -41,7 +41,6 @@ from epro.problem import Problem
 from epro.protocols import Array
 from epro.regularizers.partial import without_last
 
-ROUNDS = 30  # projections at most, for one l1 term
 ROUNDING = 32 * np.finfo(np.float64).eps
 
 Project = Callable[[Array], Array]
@@ -103,6 +102,7 @@ class Certifier:
         flat = problem.loss.intercept
         self._project = (lambda v: whole(joined(v, np.zeros_like(v[..., :1])))[..., :-1]) if flat else whole
         self._shape = without_last(problem.shape) if flat else problem.shape
+        self._rounds = costs.rounds(problem.constraint, problem.shape)
         self.mu: float | None = None  # of the best smoothing so far, for a nonsmooth loss
         self.given_up = np.nan  # to a bounded set without a ridge
         self.u: Array | None = None  # of the last thresholded projection
@@ -238,14 +238,14 @@ class Certifier:
 
         A tenth of the gap that is left is as exact as the thresholded projection needs to be.
         """
-        target, u, allowed = centre - c / a, self.u, 0.05 * max(gap, 1e-15) / a
+        project, target, u, allowed = self._project, centre - c / a, self.u, 0.05 * max(gap, 1e-15) / a
         for _ in range(6):
-            found = composite.thresholded_projection(self._project, target, np.asarray(tau) / a, u, allowed, ROUNDS)
+            found = composite.thresholded_projection(project, target, np.asarray(tau) / a, u, allowed, self._rounds)
             move, u = found.p - centre, found.u
             value = float(np.vdot(c, found.p - x)) + 0.5 * a * float(np.vdot(move, move))
             value += float(np.sum(tau * np.abs(found.p))) - a * found.gap
             if not np.any(tau) or a * found.gap <= 0.1 * max(gap - value, 0.0) or found.gap > allowed:
-                break  # exact enough, or as exact as `ROUNDS` projections make it
+                break  # exact enough, or as exact as so many projections make it
             allowed = 0.05 * max(gap - value, 1e-15) / a
         self.u, error = u if np.any(tau) else None, self._error(target - found.u, found.p)
         return Model(value - a * error, found.p, a * (target - found.u - found.p), a * error)

@@ -1,8 +1,7 @@
 """What a row, a step's dense part, a cut and a projection cost, in multiply-adds.
 
 Decisions that change a trajectory (the rows in a mini-batch, the method that finishes) rest on these counts and not on
-a clock, so that the same seed gives the same bits. The factors were fitted to measured times once
-(``benchmarks/bench_vr.py --costs``).
+a clock, so that the same seed gives the same bits. The factors were fitted to measured times once.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from epro.losses.base import Loss
 from epro.protocols import Array
 
 CALL = 100.0  # multiply-adds in the time of one compiled step's overhead
+DEAR = 3e10  # a tenth of a second: 1,000 x 1,000 matrices
 EIGENVALUES = 30.0  # an eigendecomposition takes about this many d^3 multiply-adds' time
 
 
@@ -60,6 +60,11 @@ def projection_cost(c: Constraint, shape: tuple[int, ...]) -> float:
         return 10.0 * d + CALL
     rows = len(linear.b_ub) + len(linear.b_eq)
     return 1e5 + 10.0 * (stored(linear.A_ub) + stored(linear.A_eq)) + 2.0 * float(min(rows, d)) ** 3
+
+
+def rounds(c: Constraint, shape: tuple[int, ...]) -> int:
+    """Projections that a bound with an l1 term is worth, beside the first few."""
+    return 3 if projection_cost(c, shape) > DEAR else 30
 
 
 def _closed(c: Constraint, shape: tuple[int, ...]) -> bool:

@@ -38,7 +38,7 @@ NOTES = (
 TRADE_OFF, RIDGE, L1_OFF = 0.5, 1e-4, 1e-3  # c, mu_1, mu_2
 CHANGE = 1e-8
 ENDED = {Status.STOPPED: "settled", Status.MAX_STEPS: "steps", Status.TIME_LIMIT: "time"}
-QUICK = (f"Epro-SGD, {BATCH} triplets", "Epro-ORDA", "Full subgradient")  # in the settings of L
+QUICK = (f"Epro-SGD, {BATCH} triplets", "Epro-ORDA", "APG")  # in the settings of L
 
 Curve = dict[str, Any]
 
