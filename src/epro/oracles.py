@@ -117,6 +117,11 @@ class Oracles:
         self.counts[0] += 1
         return self.problem.violation(x)
 
+    def violation_seen(self, x: Array) -> float:
+        """c(x) for the history: no step depends on it, so it is neither counted nor on the clock."""
+        with self.clock.paused():
+            return self.problem.violation(x)
+
     def epoch(self, x: Array, epoch: Epoch, penalty: Any, move: Any, domain: Any = None, batch: int = 1) -> Array:
         """One epoch of stochastic steps from x; the average of its points x_1 .. x_T."""
         domain = self.everywhere if domain is None else domain

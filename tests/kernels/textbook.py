@@ -79,12 +79,12 @@ def epro_sgd(p, x, T, rng, *, lam, eta1, t1=8, guard=math.inf, proximal=False, b
 def robust_epro_sgd(p, x, T, rng, *, eta1, rho, t1=8, implicit):
     """Implicit steps: the slope s solves s = slope(<A, x> - eta |A|^2 s); the hinge's linear model is never crossed.
 
-    Its weight is at most 1.1 times what a mini-batch at the epoch's start says of the optimal multipliers.
+    Its weight is what a mini-batch at the epoch's start says of the optimal multipliers.
     """
     for steps, eta in doubling(t1, eta1, T):
         total = np.zeros_like(x)
         look = rng.integers(len(p.A), size=min(len(p.A), max(64, steps)))
-        lam = 1.1 * np.linalg.norm(p.gradient(look, x)) / rho
+        lam = np.linalg.norm(p.gradient(look, x)) / rho
         for (i,) in draws(rng, p, steps, 1):
             total += x
             A, c, v, start, row_eta = p.A[i], p.c(x), p.v(x), x, eta * p.weights[i]

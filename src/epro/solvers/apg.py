@@ -66,7 +66,7 @@ class APG(Solver):
                 following, weight = 1.0, 0.0
             momentum = following
             state = state.after(
-                x, (trials + spent) * n, step_size=1.0 / curve, violation=problem.violation(x),
+                x, (trials + spent) * n, step_size=1.0 / curve, violation=oracles.violation_seen(x),
                 fun=loss.mean_loss(p) + ask(problem.regularizer, "value", x),
                 memory={"last": last, "weight": weight, "momentum": momentum, "L": 0.95 * curve},
             )  # fmt: skip

@@ -43,7 +43,7 @@ class EpochSGD(Solver):
                 continue
             x = oracles.epoch(state.x, epoch, NoPenalty(), Explicit(), oracles.every_step(), self.batch)
             state = state.after(
-                x, epoch.steps * self.batch, step_size=epoch.step_size, violation=oracles.problem.violation(x)
+                x, epoch.steps * self.batch, step_size=epoch.step_size, violation=oracles.violation_seen(x)
             )  # fmt: skip
             yield state
 

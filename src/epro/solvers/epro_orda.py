@@ -61,7 +61,7 @@ class EproORDA(Solver):
             last = oracles.orda(x, steps, eta, chosen.lam, self.query == "u", self.batch, domain)  # line 4
             x = oracles.project(last)                                                          # line 5
             state = state.after(                                                               # line 7
-                x, steps * self.batch, step_size=eta, lam=chosen.lam, violation=oracles.problem.violation(last),
+                x, steps * self.batch, step_size=eta, lam=chosen.lam, violation=oracles.violation_seen(last),
                 memory=memory,
             )
             # fmt: on

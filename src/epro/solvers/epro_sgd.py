@@ -44,7 +44,7 @@ class EproSGD(Solver):
         Replaces the doubling epochs.
     robust : bool, default False
         Implicit loss steps and the prox-linear penalty: no step size or lam overflows (see `epro.penalties`). lam is
-        held, epoch by epoch, within a tenth of what the gradient asks for (see `held`).
+        replaced, epoch by epoch, by what the gradient asks for (see `asked`), so its value makes no difference.
     proximal : bool, default False
         Take g by its proximal step (Eq. cb) instead of a subgradient step.
     batch : int, default 1
@@ -90,7 +90,7 @@ class EproSGD(Solver):
             if k <= state.epoch:
                 continue
             if self.robust:
-                penalty = ProxLinear(held(oracles, x, chosen.lam, epoch.steps))
+                penalty = ProxLinear(asked(oracles, x, epoch.steps) or chosen.lam)
             if clipped is not None:
                 average = clipped.average(x, epoch.step_sizes(), self.batch)
             else:
@@ -98,7 +98,7 @@ class EproSGD(Solver):
             x = oracles.project(average)                                               # line 8
             state = state.after(                                                       # line 10
                 x, epoch.steps * self.batch, step_size=epoch.step_sizes(0, 1)[0], lam=penalty.lam,
-                violation=oracles.problem.violation(average), memory=memory,
+                violation=oracles.violation_seen(average), memory=memory,
             )
             # fmt: on
             yield state
@@ -167,16 +167,15 @@ def _an_epoch(epoch: Any) -> Epoch:
     return epoch
 
 
-def held(oracles: Oracles, x: Array, lam: float, steps: int) -> float:
-    """lam, held between m and 1.1 m, where m bounds the optimal multipliers as far as the gradient at x tells.
+def asked(oracles: Oracles, x: Array, steps: int) -> float:
+    """A bound m on the optimal multipliers, as far as the gradient at x tells.
 
     The multipliers nu of cuts v at the optimum satisfy sum nu <= ||grad F|| / rho (Lemma 0), and that is all the weight
     an exact penalty needs. Below it the epochs end outside of the set; far above it, steps that are large for their
     noise are projected on one cut after the other, which moves their average inwards: at 2 m the suboptimality was
-    up to twenty times that at m. As many rows as the epoch has steps tell.
+    up to twenty times that at m, and at 1.1 m up to five times. As many rows as the epoch has steps tell.
     """
     problem = oracles.problem
     rows = oracles.draw(min(problem.n, max(64, steps)))
     gradient = oracles.batch_gradient(x, rows) + problem.regularizer.subgradient(x)
-    m = float(np.linalg.norm(gradient)) / (problem.constraint.rho or 1.0)
-    return min(max(lam, m), 1.1 * m) if m > 0.0 else lam
+    return float(np.linalg.norm(gradient)) / (problem.constraint.rho or 1.0)

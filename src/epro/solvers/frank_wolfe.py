@@ -79,7 +79,7 @@ class FrankWolfe(Solver):
         return vertex
 
     def _state(self, oracles: Oracles, state: State, x: Array, steps: int, gamma: float, t: int) -> State:
-        return state.after(x.copy(), steps, step_size=gamma, violation=oracles.problem.violation(x), memory={"t": t})
+        return state.after(x.copy(), steps, step_size=gamma, violation=oracles.violation_seen(x), memory={"t": t})
 
     def _gradient(self, oracles: Oracles, x: Array, rows: int) -> Array:
         if rows >= oracles.problem.n:

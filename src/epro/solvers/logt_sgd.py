@@ -54,7 +54,7 @@ class LogTSGD(Solver):
                 z = oracles.project(x - eta * self._gradient(oracles, x, rows))
                 x = oracles.project(x - eta * self._gradient(oracles, z, rows))
                 mean += z / x.dtype.type(inner)
-            violation = oracles.problem.violation(mean)  # an average of feasible points: rounding only
+            violation = oracles.violation_seen(mean)  # an average of feasible points: rounding only
             state = state.after(mean, 2 * inner * rows, step_size=eta, violation=violation)
             yield state
 

@@ -31,7 +31,7 @@ def running_average(
         average = oracles.finite(total / x.dtype.type(now), float(etas(t[-1:])[0]))
         state = state.after(
             state.x if project is None else project(average), (now - done) * batch, step_size=float(etas(t[-1:])[0]),
-            lam=float(getattr(penalty, "lam", np.nan)), violation=oracles.problem.violation(average),
+            lam=float(getattr(penalty, "lam", np.nan)), violation=oracles.violation_seen(average),
             answer=project is not None, memory=state.memory | {"x": x.copy(), "total": total.copy(), "taken": now},
         )  # fmt: skip
         yield state
