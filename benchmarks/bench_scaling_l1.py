@@ -21,6 +21,7 @@ from epro.moves import Explicit
 from epro.oracles import Oracles
 from epro.penalties import Hinge
 from epro.problem import Problem
+from epro.protocols import Array
 from epro.report.tables import print_table, write_csv
 from epro.schedules import Epoch
 
@@ -37,8 +38,17 @@ def measure(d: int, nonzeros: int, steps: int) -> list[dict[str, Any]]:
     rows = [one("lazy", lambda some: LazyOracles(problem, some), draws)]
     rows.append(one("active columns, 2,000 steps", lambda some: active(problem, some), draws[:2000]))
     affordable = max(20, min(steps, int(DENSE / d / 100)))
-    rows.append(one("dense", lambda some: Oracles(problem, Scripted(some)), draws[:affordable]))  # type: ignore[arg-type]
+    rows.append(one("dense", lambda some: Dense(problem, Scripted(some)), draws[:affordable]))  # type: ignore[arg-type]
     return [{"d": d, "nonzeros": nonzeros, **row} for row in rows]
+
+
+class Dense(Oracles):
+    """All columns at every step, however few of them the rows touch."""
+
+    def epoch(self, x: Array, epoch: Epoch, penalty: Any, move: Any, domain: Any = None, batch: int = 1) -> Array:
+        total = np.zeros_like(x)
+        self.steps(x, total, epoch.step_sizes(), penalty, move, domain, batch)
+        return total / epoch.steps
 
 
 def active(problem: Problem, draws: Any) -> Oracles:
