@@ -17,7 +17,6 @@ import numpy as np
 from epro.clock import Stopwatch
 from epro.constraints import Everywhere, L2Ball
 from epro.constraints.base import Counted, PythonConstraint
-from epro.interrupts import Interrupts
 from epro.kernels.orda import orda_steps
 from epro.kernels.records import compilable
 from epro.kernels.sgd import Parts, batch_gradient, sgd_steps
@@ -61,7 +60,7 @@ class Oracles:
         g = problem.regularizer.record(shape, dtype)
         self.parts = Parts(loss.atoms, loss.y, loss.weights, loss.link, g, self.constraint)
         self.everywhere = Everywhere().record(shape, dtype)
-        self.clock, self.interrupts = Stopwatch(), Interrupts()
+        self.clock = Stopwatch()
         self.choice, self.target = "", 1e-6  # what method="auto" chose and why; the relative gap that is asked for
         self._seconds_per_step = 0.0
         self._compiled: set[Any] = set()
@@ -263,7 +262,6 @@ class Oracles:
                 size = max(1, int(CHUNK_SECONDS / self._seconds_per_step)) if self._seconds_per_step else 64
                 started = time.perf_counter()
                 yield draws[first : first + size], part[first : first + size]
-                self.interrupts.check()
                 done = len(part[first : first + size])
                 self._seconds_per_step = max((time.perf_counter() - started) / done, 1e-9)
                 first += done

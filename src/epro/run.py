@@ -56,7 +56,7 @@ class Run:
             for callback in self.callbacks:
                 getattr(callback, "attach", lambda run: None)(self)
             # overflow is found by looking at x, and reported as a status
-            with np.errstate(all="ignore"), self.oracles.clock.without_compilation(), self.oracles.interrupts:
+            with np.errstate(all="ignore"), self.oracles.clock.without_compilation():
                 status, detail = self._loop()
                 self._finish()
         except Diverged as why:
@@ -77,7 +77,6 @@ class Run:
         for state in self.solver.states(self.oracles, self.state, self.budget.max_steps):
             self._record(state)
             self.state = state
-            self.oracles.interrupts.check()
             ended = self._ended(state)
             if ended is not None:
                 return ended, ""

@@ -1,13 +1,11 @@
 """Runs that end before their time: what their result may still claim, and that there is one."""
 
-import signal
-
 import numpy as np
 import pytest
 from tests.catalog import small_problem
 
 import epro
-from epro import constraints, losses
+from epro import constraints
 from epro.regularizers import Ridge
 from epro.result import Status
 
@@ -76,23 +74,3 @@ def test_an_interruption_while_the_result_is_made_loses_nothing(method, verb):
     assert result.status is Status.INTERRUPTED
     assert np.array_equal(result.x, whole.x)
     assert result.violation <= 1e-9
-
-
-class Dropping(losses.Huber):
-    """Asks for an interrupt, and drops the exception, as compiled code may."""
-
-    def value(self, x):
-        try:
-            signal.raise_signal(signal.SIGINT)
-        except KeyboardInterrupt:
-            pass
-        return super().value(x)
-
-
-def test_an_interrupt_that_is_dropped_is_remembered():
-    X, y = epro.datasets.make_regression(50, 5, seed=0)
-    problem = epro.Problem(Dropping(X, y), Ridge(0.1), constraints.L2Ball(0.5))
-    before = signal.getsignal(signal.SIGINT)
-    result = run(problem)
-    assert result.status is Status.INTERRUPTED and result.n_epochs == 1
-    assert signal.getsignal(signal.SIGINT) is before

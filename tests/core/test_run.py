@@ -214,6 +214,7 @@ def test_interrupted_inside_compiled_code():
     problem = ball()
     solver = solvers.EproSGD(lam=2.0, eta1=0.1)
     run(problem, solver, tol=0, max_steps=3000, engine="compiled")  # compiles
+    ctrl_c = signal.signal(signal.SIGINT, signal.default_int_handler)  # shells start background jobs without it
     handler = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.5)
@@ -222,6 +223,7 @@ def test_interrupted_inside_compiled_code():
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)
+        signal.signal(signal.SIGINT, ctrl_c)
     assert result.status is Status.INTERRUPTED
     assert time.perf_counter() - started < 10
     assert result.n_epochs > 3
