@@ -101,3 +101,11 @@ def test_the_data_are_named(tmp_path: Path) -> None:
         assert "generated in the shape" in experiment.source("full", tmp_path)
         (tmp_path / file).write_bytes(b"")
         assert "generated" not in experiment.source("full", tmp_path)
+
+
+def test_the_papers_cut_is_explicit_however_many_columns_there_are() -> None:
+    X, y = datasets.make_algebra(n=50, d=30_000, nnz_per_row=8, progress=False)
+    setting = settings(50, "full")[0]
+    wide = setting.problem(X, y)
+    stated = {competitor.name: competitor.solver for competitor in setting.competitors}
+    assert solvers.EproSGD()._clips(wide) and not stated["Epro-SGD"]._clips(wide)  # type: ignore[attr-defined]

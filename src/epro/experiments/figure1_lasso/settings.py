@@ -76,7 +76,7 @@ def paper(n: int, steps: int, full_gradients: int) -> Setting:
         Competitor("SGD", SGD(eta0=0.5), steps),
         Competitor("OneProj", OneProj(lam=lam, eta0=0.1, looks=True), steps),
         Competitor("LogT", LogTSGD(eta=0.1), steps),
-        Competitor("Epro-SGD", EproSGD(lam=lam, schedule=epochs), steps),
+        Competitor("Epro-SGD", EproSGD(lam=lam, schedule=epochs, clipped=False), steps),
         Competitor("Epro-SGD, clipped", EproSGD(lam=lam, schedule=epochs), steps, "clipped"),
         Competitor("Epro-ORDA", EproORDA(lam=lam, eta1=0.3), steps),
         Competitor("Epro-VR", EproVR(), full_gradients * n, "full"),
