@@ -34,12 +34,11 @@ import numpy as np
 from epro import composite, costs, passes
 from epro.constraints import Affine, Intersection, Polyhedron
 from epro.constraints.bounds import bounding_radius
-from epro.constraints.partial import joined
 from epro.curvature import least_curvature, row_scale
 from epro.intercepts import balanced, core, predictions, shift
 from epro.problem import Problem
 from epro.protocols import Array
-from epro.regularizers.partial import without_last
+from epro.regularizers.partial import joined, without_last
 
 ROUNDING = 32 * np.finfo(np.float64).eps
 
@@ -58,7 +57,8 @@ class Certificate(NamedTuple):
 
     @property
     def gap(self) -> float:
-        return self.fun - self.lower_bound  # F(x) - F* is at most this
+        """F(x) - F* is at most this."""
+        return self.fun - self.lower_bound
 
 
 class Model(NamedTuple):
@@ -203,8 +203,10 @@ class Certifier:
     def _linear(self, c: Array, start: float, x: Array) -> list[Bound]:
         """The second bound without a ridge, where it has a closed form."""
         vertex = self._vertex(c)
-        value = np.nan if vertex is None else float(np.vdot(c, vertex - x))
-        return [] if vertex is None else [(start + value, "linear minimisation", Model(value, vertex, -c))]
+        if vertex is None:
+            return []
+        value = float(np.vdot(c, vertex - x))
+        return [(start + value, "linear minimisation", Model(value, vertex, -c))]
 
     def _bounded(self, c: Array, tau: Any, x: Array, diameter: float, gap: float) -> tuple[float, Model]:
         """The third bound without a ridge; what it gives up, ``self.given_up``, falls as the gap does."""
@@ -282,9 +284,8 @@ class Certifier:
 
     def _floor(self) -> float:
         g = self.g
-        return (
-            0.0 if self.problem.loss.nonnegative and composite.separable(g, self._shape) and g.tilt is None else -np.inf
-        )
+        simple = composite.separable(g, self._shape) and g.tilt is None
+        return 0.0 if simple and self.problem.loss.nonnegative else -np.inf
 
     # -- step 1, for kinks
 
@@ -293,8 +294,3 @@ class Certifier:
             size = max(abs(t.fun), 1e-3) / max(t.magnitude, 1e-3)
             return [size * 4.0**-k for k in range(1, 7)]
         return [2.0 * self.mu, 0.5 * self.mu]
-
-
-def lower_bound(problem: Problem, x: Array, project: Project) -> float:
-    """A lower bound on the optimal value from a feasible x; minus infinity where none is known."""
-    return Certifier(problem, project).at(x).lower_bound

@@ -14,19 +14,18 @@ maps compose (boxes, balls, simplices); at u = clip(P_D(a), -tau, tau) the other
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from epro.constraints import Constraint, Everywhere
-from epro.constraints.partial import joined
 from epro.intercepts import core
+from epro.momentum import following
 from epro.problem import Problem
 from epro.protocols import Array
 from epro.regularizers.base import Regularizer
-from epro.regularizers.partial import OnFirstRecord
+from epro.regularizers.partial import OnFirstRecord, joined
 from epro.regularizers.separable import Separable
 
 Project = Callable[[Array], Array]
@@ -72,12 +71,12 @@ def thresholded_projection(
     for _ in range(rounds):
         if best.gap <= _floor(best, a, tau, target):
             break
-        following = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * momentum**2))
+        after, weight = following(momentum)
         step = np.clip(current.u + current.p, -tau, tau)
         if np.vdot(current.u - step, step - last) > 0.0:  # uphill no more: restart
-            following = momentum = 1.0
-        y = np.clip(step + (momentum - 1.0) / following * (step - last), -tau, tau)
-        last, momentum = step, following
+            after, weight = 1.0, 0.0
+        y = np.clip(step + weight * (step - last), -tau, tau)
+        last, momentum = step, after
         current = _at(project, a, tau, y)
         best = _better(best, current)
     return best

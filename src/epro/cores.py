@@ -36,10 +36,10 @@ def cuts(n: int, entries: int, columns: int) -> list[slice]:
     return [slice(low, high) for low, high in itertools.pairwise(ends)]
 
 
-def each(function: Callable[..., Any], shares: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-    """function(*share) for all shares, in their order; the functions run at the same time."""
+def each(function: Callable[..., Any], shares: Iterable[tuple[Any, ...]], threads: int | None = None) -> Iterator[Any]:
+    """function(*share) for all shares, in their order; the functions run at the same time, in so many threads."""
     shares = list(shares)
-    threads = 1 if getattr(_here, "busy", False) else min(count(), len(shares))
+    threads = 1 if getattr(_here, "busy", False) else min(threads or count(), len(shares))
     if threads <= 1:
         yield from (function(*share) for share in shares)
         return

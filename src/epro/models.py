@@ -14,6 +14,7 @@ from epro.constraints.linear import LinearMultipliers, as_linear, stack
 from epro.constraints.qp import interior_point
 from epro.duality import ridges
 from epro.intercepts import core
+from epro.momentum import following
 from epro.oracles import Oracles
 from epro.problem import Problem
 from epro.protocols import Array
@@ -114,14 +115,14 @@ def accelerated_model(
     for _ in range(limit):
         gradient = linear + H @ (y - x)
         new = composite_prox(oracles.problem, y - gradient / L, 1.0 / L, oracles.project)
-        following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
+        after, weight = following(momentum)
         step = float(np.linalg.norm(new - y))
         first = max(first, step)
         if np.vdot(y - new, new - z) > 0.0:
-            following, y = 1.0, new
+            after, y = 1.0, new
         else:
-            y = new + ((momentum - 1.0) / following) * (new - z)
-        z, momentum = new, following
+            y = new + weight * (new - z)
+        z, momentum = new, after
         if step <= tol * first:
             break
     return z

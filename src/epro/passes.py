@@ -65,10 +65,9 @@ def tangent(
     the values in between, which an optimal set of slopes needs there.
     """
     x = np.asarray(x, dtype=np.float64)
-    if isinstance(loss.atoms, ClassRows):
-        return _of_several(loss, x)
     slope, totals = np.zeros(x.shape), np.zeros(3)
-    for share in each(_sums, [(loss, rows, atoms, x, float(mu)) for rows, atoms in shares(loss)]):
+    threads = None if compilable(loss.link) else 1  # a loss in plain Python is called from this thread only
+    for share in each(_sums, [(loss, rows, atoms, x, float(mu)) for rows, atoms in shares(loss)], threads):
         slope += share.slope
         totals += share.totals
         if slopes is not None:
@@ -79,22 +78,10 @@ def tangent(
     return Tangent(x, float(fun), float(height), slope / loss.n, float(magnitude))
 
 
-def _of_several(loss: Any, x: Array) -> Tangent:
-    """The tangent at x of a loss of several predictions a row."""
-    slope, totals = np.zeros(x.shape), np.zeros(3)
-    for rows, part in blocks(loss.atoms):
-        p = part.predictions(x)
-        s = np.empty_like(p)
-        totals += loss.sums(p, rows, s)
-        slope += part.adjoint(s)
-    fun, height, magnitude = totals / loss.n
-    return Tangent(x, float(fun), float(height), slope / loss.n, float(magnitude))
-
-
 def shares(loss: Loss) -> list[tuple[slice, Any]]:
-    """Rows that the cores take at the same time, and their atoms: all in one, where a loss is plain Python."""
+    """Rows that one core takes at a time, and their atoms."""
     atoms = loss.atoms
-    if not hasattr(atoms, "part") or not compilable(loss.link):
+    if not hasattr(atoms, "part"):
         return [(slice(0, atoms.n), atoms)]
     return [(rows, atoms.part(rows)) for rows in cuts(atoms.n, atoms.entries, math.prod(atoms.shape))]
 
@@ -109,6 +96,12 @@ class _Sums(NamedTuple):
 
 def _sums(loss: Loss, rows: slice, atoms: Any, x: Array, mu: float) -> _Sums:
     s, rest, core = np.empty(atoms.n), (loss.y[rows], loss.weights[rows], mu), plain(atoms)
+    if isinstance(atoms, ClassRows):
+        part = wide(atoms)
+        p = part.predictions(x)
+        s = np.empty_like(p)
+        totals = loss.sums(p, rows, s)  # type: ignore[attr-defined]
+        return _Sums(rows, p, s, part.adjoint(s), np.asarray(totals))
     if isinstance(core, DenseRows) and compilable(loss.link):
         p, b = np.empty(atoms.n), 0.0 if core is atoms else float(x[-1])
         slope, *totals = dense_sums(loss.link, core.X, x[: core.X.shape[1]], b, *rest, p, s)

@@ -28,6 +28,11 @@ class ClassRows(NamedTuple):
     def dtype(self) -> np.dtype:
         return self.rows.dtype
 
+    @property
+    def entries(self) -> int:
+        """How many numbers the rows hold."""
+        return self.rows.entries
+
     def predictions(self, x: Array) -> Array:
         """<A_i, x_k> for all i and k."""
         return self.rows.predictions(x.T)

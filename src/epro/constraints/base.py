@@ -57,9 +57,13 @@ class Constraint:
         """The same constraint, knowing the shape of x; an error where the two do not fit."""
         if self.shape is not None and tuple(self.shape) != tuple(shape):
             raise ValueError(f"{type(self).__name__}: made for x of shape {self.shape}, but x has shape {shape}")
+        self.check_shape(tuple(shape))
         bound = copy.copy(self)
         bound.shape = tuple(shape)
         return bound
+
+    def check_shape(self, shape: Shape) -> None:
+        """An error where no x of this shape can be meant."""
 
     def check_feasible(self) -> None:
         """Raises `InfeasibleConstraint`, saying why, where the set is empty."""
@@ -135,6 +139,7 @@ class Constraint:
         x = real_array(x, f"{type(self).__name__}: x")
         if self.shape is not None and x.shape != tuple(self.shape):
             raise ValueError(f"{type(self).__name__}: x has shape {x.shape}, expected {self.shape}")
+        self.check_shape(x.shape)
         return x
 
     def _finite_point(self, x: Array) -> Array:

@@ -62,10 +62,9 @@ class NuclearNormBall(Constraint):
     def __init__(self, radius: float) -> None:
         self.radius = positive(radius, "NuclearNormBall: radius")
 
-    def bind(self, shape: Shape) -> NuclearNormBall:
+    def check_shape(self, shape: Shape) -> None:
         if len(shape) != 2:
             raise ValueError(f"NuclearNormBall: x must be a matrix, but has shape {tuple(shape)}")
-        return super().bind(shape)
 
     @property
     def lipschitz(self) -> float | None:

@@ -10,7 +10,7 @@ import numpy as np
 from epro.atoms import matrices
 from epro.constraints.base import Constraint, LinearSystem, Shape
 from epro.protocols import Array
-from epro.regularizers.partial import without_last
+from epro.regularizers.partial import joined, without_last
 
 
 class OnFirstRecord(NamedTuple):
@@ -129,11 +129,6 @@ class OnFirst(Constraint):
 
     def __repr__(self) -> str:
         return f"OnFirst({self.inner!r})"
-
-
-def joined(v: Array, b: Array) -> Array:
-    """v and, as last coordinate, b."""
-    return np.concatenate([v, b], axis=-1)
 
 
 def _with_zero_column(A: Any) -> Any:

@@ -103,14 +103,8 @@ class PSD(Constraint):
     def dear(self) -> bool:
         return True
 
-    def bind(self, shape: Shape) -> PSD:
+    def check_shape(self, shape: Shape) -> None:
         square(shape, "PSD")
-        return super().bind(shape)
-
-    def _point(self, x: Array) -> Array:
-        x = super()._point(x)
-        square(x.shape, "PSD")
-        return x
 
     def products(self, d: int) -> int:
         """The most products in one cut of a (d, d) matrix; zero for the exact eigenvector."""

@@ -86,14 +86,8 @@ class Spectraplex(Constraint):
     def __init__(self, trace: float = 1.0) -> None:
         self.trace = float(finite(trace, "Spectraplex: trace", ndim=0))
 
-    def bind(self, shape: Shape) -> Spectraplex:
+    def check_shape(self, shape: Shape) -> None:
         square(shape, "Spectraplex")
-        return super().bind(shape)
-
-    def _point(self, x: Array) -> Array:
-        x = super()._point(x)
-        square(x.shape, "Spectraplex")
-        return x
 
     def check_feasible(self) -> None:
         if self.trace < 0:

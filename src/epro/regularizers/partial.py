@@ -15,6 +15,11 @@ def without_last(shape: Shape) -> Shape:
     return (*shape[:-1], shape[-1] - 1)
 
 
+def joined(v: Array, b: Array) -> Array:
+    """v and, as last coordinate, b."""
+    return np.concatenate([v, b], axis=-1)
+
+
 class OnFirstRecord(NamedTuple):
     """Another record, on x without its last coordinate."""
 
@@ -49,7 +54,7 @@ class OnFirst(Regularizer):
         self.inner = inner
         self.ridge, self.l1 = inner.ridge, inner.l1
         tilt = inner.tilt
-        self.tilt = None if tilt is None else np.concatenate([tilt, np.zeros_like(tilt[..., -1:])], axis=-1)
+        self.tilt = None if tilt is None else joined(tilt, np.zeros_like(tilt[..., -1:]))
 
     @property
     def strong_convexity(self) -> float:
@@ -74,10 +79,10 @@ class OnFirst(Regularizer):
         return self.inner.value(np.asarray(x)[..., :-1])
 
     def subgradient(self, x: Array) -> Array:
-        return np.concatenate([self.inner.subgradient(x[..., :-1]), np.zeros_like(x[..., -1:])], axis=-1)
+        return joined(self.inner.subgradient(x[..., :-1]), np.zeros_like(x[..., -1:]))
 
     def prox(self, x: Array, step: float) -> Array:
-        return np.concatenate([self.inner.prox(x[..., :-1], step), x[..., -1:]], axis=-1)
+        return joined(self.inner.prox(x[..., :-1], step), x[..., -1:])
 
     def __repr__(self) -> str:
         return f"OnFirst({self.inner!r})"

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from epro.composite import composite_prox
+from epro.momentum import following
 from epro.oracles import Oracles
 from epro.own_parts import ask
 from epro.problem import Problem
@@ -60,11 +61,10 @@ class APG(Solver):
             if found is None:
                 return
             last, before, (x, p, curve, trials) = x, p, found
-            following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
-            weight = (momentum - 1.0) / following
+            after, weight = following(momentum)
             if self.restart and np.vdot(y - x, x - last) > 0.0:
-                following, weight = 1.0, 0.0
-            momentum = following
+                after, weight = 1.0, 0.0
+            momentum = after
             state = state.after(
                 x, (trials + spent) * n, step_size=1.0 / curve, violation=oracles.violation_seen(x),
                 fun=loss.mean_loss(p) + ask(problem.regularizer, "value", x),

@@ -25,6 +25,7 @@ from epro import composite
 from epro.atoms.triplets import DenseTriplets, pair_predictions
 from epro.constraints import PSD
 from epro.constraints.psd import factor
+from epro.momentum import following
 from epro.problem import Problem
 from epro.protocols import Array
 
@@ -102,13 +103,12 @@ class WhiteSteps:
             if self._value(new) <= model + rounding:
                 break
             self.L *= 2.0
-        following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * self.momentum**2))
-        weight = (self.momentum - 1.0) / following
+        after, weight = following(self.momentum)
         if np.vdot(y.S - new.S, new.S - last.S) > 0.0:
-            following, weight = 1.0, 0.0
+            after, weight = 1.0, 0.0
         beta = new.S.dtype.type(weight)
         self.y = White(*(now + beta * (now - before) for now, before in zip(new, last, strict=True)))
-        self.last, self.momentum, self.L = new, following, 0.95 * self.L
+        self.last, self.momentum, self.L = new, after, 0.95 * self.L
 
     def point(self) -> Array:
         """The last point in the coordinates of X, feasible."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from epro.momentum import following
 from epro.oracles import Oracles
 from epro.problem import Problem
 from epro.solvers import SGD, EproORDA, EproSGD, LogTSGD, OneProj, Solver
@@ -44,11 +45,11 @@ class Accelerated(Solver):
         problem, n, x = oracles.problem, oracles.problem.n, state.x
         last, momentum = state.memory.get("last", x), float(state.memory.get("momentum", 1.0))
         for t in range(1, T // n + 1):
-            following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
-            y = x + (momentum - 1.0) / following * (x - last)
+            after, weight = following(momentum)
+            y = x + weight * (x - last)
             v = problem.regularizer.prox(y - self.eta * problem.loss.subgradient(y), self.eta)
             last, x = x, oracles.project(v)
-            momentum = following if np.vdot(y - x, x - last) <= 0.0 else 1.0
+            momentum = after if np.vdot(y - x, x - last) <= 0.0 else 1.0
             if t % self.every == 0:
                 memory = {"last": last, "momentum": momentum}
                 state = state.after(x, self.every * n, step_size=self.eta, memory=memory)
